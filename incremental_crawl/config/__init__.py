@@ -1,0 +1,1 @@
+"""Typed, frozen settings, validated once, with units."""

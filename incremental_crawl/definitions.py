@@ -1,0 +1,25 @@
+"""Everything that Dagster loads, in data-flow order."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from incremental_crawl.defs import assets, checks, jobs
+from incremental_crawl.defs.automation import schedules, snapshot_retention
+
+defs = dg.Definitions(
+    assets=[
+        assets.sitemap_urls,
+        assets.revalidation_sweep,
+        assets.body_snapshots,
+        assets.page_records,
+        assets.tombstones,
+        assets.page_diffs,
+        assets.records,
+    ],
+    asset_checks=[checks.churn_within_limit, checks.changes_within_limit],
+    jobs=jobs.ALL,
+    schedules=schedules(),
+    sensors=[snapshot_retention],
+    executor=dg.in_process_executor,
+)

@@ -1,0 +1,45 @@
+"""Stage reports as Dagster metadata: numbers are plotted over time, sentences are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import dagster as dg
+
+from incremental_crawl.stages.gates import GateReport
+from incremental_crawl.stages.site_run import Report
+
+
+def materialized(*reports: Report) -> dg.MaterializeResult[None]:
+    """The result of an asset; the numbers of several sites are added up."""
+    return dg.MaterializeResult(metadata={**_numbers(reports), **_notes(reports)})
+
+
+def checked(report: GateReport) -> dg.AssetCheckResult:
+    """The result of a gate's check."""
+    return dg.AssetCheckResult(passed=report.passed, description=report.sentence, metadata=dict(report.numbers))
+
+
+def combined(reports: Sequence[GateReport]) -> GateReport:
+    """Several sites' gates as one: passed where all passed."""
+    if len(reports) == 1:
+        return reports[0]
+    sentences = [report.sentence for report in reports if not report.passed] or ["within the limits"]
+    return GateReport(all(report.passed for report in reports), " ".join(sentences), {})
+
+
+def _numbers(reports: Iterable[Report]) -> dict[str, int | float]:
+    numbers: dict[str, int | float] = {}
+    for report in reports:
+        for name, number in report.numbers.items():
+            numbers[name] = numbers.get(name, 0) + number
+    return numbers
+
+
+def _notes(reports: Iterable[Report]) -> dict[str, str | int]:
+    notes: dict[str, str | int] = {}
+    for report in reports:
+        notes.update(report.notes)
+        if report.visit is not None:
+            notes["visit"] = report.visit
+    return notes

@@ -1,0 +1,1 @@
+"""The demo: the bookshop beside the product, for `make crawl` and `make dev`."""

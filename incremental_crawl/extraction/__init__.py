@@ -1,0 +1,1 @@
+"""Bytes to record: decoding, fields, canonical lines, main text; no I/O."""

@@ -1,0 +1,1 @@
+"""Servers to crawl: the demo bookshop."""

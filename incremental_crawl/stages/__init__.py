@@ -1,0 +1,1 @@
+"""One module per stage; stages do not know Dagster and meet only in tables."""

@@ -1,0 +1,90 @@
+"""Stage 3: fetch what the plan wants, extract it and decide; validators and records are only proposed here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from incremental_crawl.semantics.answers import Purpose
+from incremental_crawl.semantics.page import PageState
+from incremental_crawl.stages.asking import Asker, Conversation, asking, in_flight
+from incremental_crawl.stages.batches import Checkpoints
+from incremental_crawl.stages.deciding import Decider
+from incremental_crawl.stages.site_run import Report, SiteRun
+from incremental_crawl.storage import discovery, known_urls, plan, reports, visits
+from incremental_crawl.storage.durable import DurableStep, reached
+from incremental_crawl.storage.rows import PlanRow, Reason
+from incremental_crawl.storage.spool import spool_writer
+from incremental_crawl.storage.state import State
+from incremental_crawl.storage.visits import Visit
+from incremental_crawl.transport.budget import BudgetSpent, HostResting
+
+STAGE = "body_snapshots"
+_FETCH_CHUNK = 200
+_DECIDE_CHUNK = 128
+
+
+def run(run: SiteRun) -> Report:
+    """Work off the plan until it is empty or the budget is spent. Raises `VisitRefused` where no plan may be fetched."""
+    with run.state(STAGE) as state:
+        visit = visits.under_way(state, run.day, "revalidation_sweep")
+        if not visits.stage_done(state, visit.visit, STAGE):
+            asyncio.run(_work_off(run, visit, state))
+            with state.transaction():
+                known_urls.fold(state)
+                plan.carry_over(state, visit.visit)
+                visits.mark_stage(state, visit.visit, STAGE, run.clock())
+            reached(DurableStep.JOURNAL_FOLDED)
+        left = plan.open_requests(state, visit.visit)
+        notes = {"budget": f"{left} planned pages were not fetched: they come first next time"} if left else {}
+        return Report(visit.visit, reports.count_visit(state, visit.visit).numbers(), notes)
+
+
+async def _work_off(run: SiteRun, visit: Visit, state: State) -> None:
+    async with asking(run, visit, state) as asker:
+        with spool_writer(run.layout.spool, visit.visit) as spool:
+            checkpoints = Checkpoints(run, visit, state, asker, spool)
+            decider = Decider(run, visit, state, asker, _follows_links(run, state))
+            while True:
+                while undecided := plan.undecided(state, visit.visit, _DECIDE_CHUNK):
+                    await decider.decide(undecided)
+                    _tell(run, visit, state)
+                todo = plan.todo(state, visit.visit, _FETCH_CHUNK)
+                if not todo or not asker.budget.left():
+                    return
+                await _fetch(run, state, asker, checkpoints, todo)
+
+
+def _follows_links(run: SiteRun, state: State) -> bool:
+    """`auto` follows links while sitemaps and feeds have never yielded anything beyond the start."""
+    if run.site.follow_links == "auto":
+        return not discovery.has_yielded(state, run.site.start_urls)
+    return run.site.follow_links
+
+
+async def _fetch(run: SiteRun, state: State, asker: Asker, checkpoints: Checkpoints, rows: Sequence[PlanRow]) -> None:
+    limit = run.site.politeness.fetch_concurrency
+    pages = known_urls.by_url(state, [row.url for row in rows])
+    work = [(row, pages.get(row.url) or PageState(row.url, row.source, row.depth)) for row in rows]
+
+    async def ask(item: tuple[PlanRow, PageState]) -> Conversation:
+        row, page = item
+        if row.reason is Reason.AUDIT:
+            return await asker.page(page, Purpose.AUDIT, limit, no_cache=True)
+        return await asker.page(page, Purpose.FETCH, limit)
+
+    async with aclosing(in_flight(iter(work), ask, limit)) as results:
+        async for (row, page), talk in results:
+            if isinstance(talk, HostResting):
+                checkpoints.not_asked(page, row, asker.not_before(page.url))
+            elif not isinstance(talk, BudgetSpent):
+                checkpoints.heard(page, talk, row)
+            if checkpoints.full:
+                checkpoints.commit()
+    checkpoints.commit()
+
+
+def _tell(run: SiteRun, visit: Visit, state: State) -> None:
+    total = plan.planned(state, visit.visit)
+    run.progress(STAGE, total - plan.open_requests(state, visit.visit), total)

@@ -1,0 +1,106 @@
+"""Stage 2: ask the due pages conditionally and plan the rest.
+
+A 304 settles a page here and now. A 200's body goes to the spool, never to be downloaded twice. Pages that no
+condition can be sent for go straight to the plan.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing
+
+from incremental_crawl.semantics.answers import Purpose
+from incremental_crawl.semantics.gate import GateDecision, judge
+from incremental_crawl.semantics.page import PageState
+from incremental_crawl.stages.asking import Asker, Conversation, asking, in_flight
+from incremental_crawl.stages.batches import Checkpoints
+from incremental_crawl.stages.site_run import Report, SiteRun
+from incremental_crawl.storage import decisions, known_urls, plan, reports, visits
+from incremental_crawl.storage.durable import DurableStep, reached
+from incremental_crawl.storage.spool import spool_writer
+from incremental_crawl.storage.state import State
+from incremental_crawl.storage.visits import Visit
+from incremental_crawl.transport.budget import BudgetSpent, HostResting
+
+STAGE = "revalidation_sweep"
+
+
+def run(run: SiteRun) -> Report:
+    """Sweep the due pages of the day's visit, draw the audit, and let the gate judge the numbers."""
+    with run.state(STAGE) as state:
+        visit = visits.enter(state, run.day, run.clock(), run.options, run.run_id)
+        if not visits.stage_done(state, visit.visit, STAGE):
+            _sweep(run, visit, state)
+        counts = reports.count_visit(state, visit.visit)
+        planned = {"planned": plan.planned(state, visit.visit)}
+        notes = {"gate": visit.gate_reason} if visit.gate_reason else {}
+        return Report(visit.visit, counts.numbers() | planned, notes)
+
+
+def _sweep(run: SiteRun, visit: Visit, state: State) -> None:
+    _prepare(run, visit, state)
+    due = known_urls.select_due(state, visit, visit.opened_at, run.representation)
+    visits.set_due(state, visit.visit, due)
+    first = plan.next_seq(state, visit.visit)
+    plan.plan_unconditional(state, visit.visit, first)
+    reached(DurableStep.BATCH_COMMITTED)
+    asyncio.run(_ask_all(run, visit, state, due))
+    with state.transaction():
+        known_urls.fold(state)
+        plan.plan_audit(state, visit.visit, run.site.revalidation.audit_share, plan.next_seq(state, visit.visit))
+        _close_gate(state, visit, _judged(run, visit, state))
+        visits.mark_stage(state, visit.visit, STAGE, run.clock())
+    reached(DurableStep.JOURNAL_FOLDED)
+
+
+def _prepare(run: SiteRun, visit: Visit, state: State) -> None:
+    """Let go of plans nobody decided about, and mark records that other rules made."""
+    for forgotten in visits.expired(state, visit.opened_at, run.body_window):
+        visits.reject(state, forgotten, visit.opened_at)
+    known_urls.add_start_urls(state, run.site.start_urls, visit.opened_at)
+    known_urls.mark_stale(state, run.extractor_versions)
+
+
+async def _ask_all(run: SiteRun, visit: Visit, state: State, due: int) -> None:
+    limit = run.site.politeness.sweep_concurrency
+    done = 0
+    async with asking(run, visit, state) as asker:
+        with spool_writer(run.layout.spool, visit.visit) as spool:
+            checkpoints = Checkpoints(run, visit, state, asker, spool)
+
+            async def ask(page: PageState) -> Conversation:
+                return await asker.page(page, Purpose.SWEEP, limit, conditional=True)
+
+            async with aclosing(in_flight(_pages(state, visit, asker), ask, limit)) as results:
+                async for page, talk in results:
+                    done += 1
+                    if isinstance(talk, HostResting):
+                        checkpoints.not_asked(page, None, asker.not_before(page.url))
+                    elif not isinstance(talk, BudgetSpent):
+                        checkpoints.heard(page, talk, None)
+                    if checkpoints.full:
+                        checkpoints.commit()
+                        run.progress(STAGE, done, due)
+            checkpoints.commit()
+    run.progress(STAGE, done, due)
+
+
+def _pages(state: State, visit: Visit, asker: Asker) -> Iterator[PageState]:
+    """The pages to ask, as long as the budget leaves room for what is planned already."""
+    reserved = plan.open_requests(state, visit.visit)
+    for chunk in known_urls.due_conditionally(state):
+        for page in chunk:
+            left = asker.budget.requests_left
+            if left is not None and left <= reserved:
+                return
+            yield page
+
+
+def _judged(run: SiteRun, visit: Visit, state: State) -> GateDecision:
+    return judge(decisions.count_churn(state, visit.visit, at_sweep=True), run.gate_limits)
+
+
+def _close_gate(state: State, visit: Visit, decision: GateDecision) -> None:
+    if decision.closed and not visit.approved:
+        visits.close_gate(state, visit.visit, STAGE, decision.reason, decision.incomplete)

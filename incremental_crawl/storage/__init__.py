@@ -1,0 +1,1 @@
+"""State, spool and datasets; the only importer of duckdb."""

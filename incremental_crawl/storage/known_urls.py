@@ -1,0 +1,163 @@
+"""The known URLs of a site: what is due, what was journalled, and the fold that makes it current."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from datetime import datetime
+
+import pyarrow as pa
+
+from incremental_crawl.semantics.page import PageState
+from incremental_crawl.storage.durable import DurableStep, reached
+from incremental_crawl.storage.rows import HeldRecord, Journalled
+from incremental_crawl.storage.state import State
+from incremental_crawl.storage.visits import Visit
+
+_COLUMNS = tuple(field.name for field in fields(PageState))
+_COLUMN_LIST = ", ".join(_COLUMNS)
+_NO_LIMIT = 2**62
+
+
+def add_start_urls(state: State, urls: Sequence[str], now: datetime) -> None:
+    """Make the start URLs known; those that are known already stay as they are."""
+    state.run(
+        "INSERT INTO known_urls BY NAME "
+        f"SELECT {_frontier_columns('start')} FROM (SELECT unnest($urls::VARCHAR[]) AS url) u "
+        "WHERE u.url NOT IN (SELECT url FROM known_urls)",
+        {"urls": list(dict.fromkeys(urls)), "now": now, "depth": 0},
+    )
+
+
+def add_found(state: State, urls: Sequence[str], source: str, depth: int, now: datetime, room: int) -> list[str]:
+    """Make at most `room` of `urls` known as found on `source`; returns those that were new, in order of finding."""
+    if not urls or room <= 0:
+        return []
+    found = pa.table({"url": list(dict.fromkeys(urls))})
+    with state.bound("found", found):
+        new = [row[0] for row in state.rows("SELECT url FROM found WHERE url NOT IN (SELECT url FROM current_urls)")]
+    new = new[:room]
+    state.run(
+        "INSERT INTO known_urls BY NAME "
+        f"SELECT {_frontier_columns(source)} FROM (SELECT unnest($urls::VARCHAR[]) AS url)",
+        {"urls": new, "now": now, "depth": depth},
+    )
+    return new
+
+
+def _frontier_columns(source: str) -> str:
+    quoted = source.replace("'", "''")
+    return (
+        f"url, '{quoted}' AS source, $depth::INTEGER AS depth, false AS held, false AS listed, $now::TIMESTAMPTZ AS first_seen, "
+        "false AS weak_date, false AS stale, 0 AS body_bytes, 0 AS gone_checks, 0 AS failures, 0 AS last_visit, "
+        "0 AS last_audit, 0 AS priority"
+    )
+
+
+def select_due(state: State, visit: Visit, now: datetime, representation: str) -> int:
+    """Work out what is due in this visit; returns how many pages. They stay readable until the state is closed."""
+    state.script(
+        "select_due",
+        {
+            "visit": visit.visit,
+            "now": now,
+            "every_page": visit.every_page,
+            "only_urls": list(visit.only_urls),
+            "page_limit": _NO_LIMIT if visit.page_limit is None else max(0, visit.page_limit - _taken(state, visit)),
+        },
+    )
+    state.script("split_due", {"representation": representation})
+    return int(state.value("SELECT count(*) FROM due_split"))
+
+
+def _taken(state: State, visit: Visit) -> int:
+    """Pages that the visit has asked or planned already (after a crash)."""
+    return int(
+        state.value(
+            "SELECT count(DISTINCT url) FROM (SELECT url FROM current_urls WHERE last_visit = $v "
+            "UNION ALL SELECT url FROM plan WHERE visit = $v AND reason <> 'audit' UNION ALL SELECT url FROM suspects WHERE visit = $v)",
+            {"v": visit.visit},
+        )
+    )
+
+
+def due_conditionally(state: State, chunk: int = 1000) -> Iterator[list[PageState]]:
+    """The due pages that the sweep asks conditionally, in order, `chunk` at a time."""
+    after = 0
+    while True:
+        rows = state.arrow(
+            f"SELECT position, {_COLUMN_LIST} FROM due_split WHERE reason IS NULL AND position > ? "
+            "ORDER BY position LIMIT ?",
+            [after, chunk],
+        )
+        if not rows.num_rows:
+            return
+        after = rows.column("position")[-1].as_py()
+        yield _pages(rows)
+
+
+def by_url(state: State, urls: Sequence[str]) -> dict[str, PageState]:
+    """The current rows of `urls`, by URL; unknown ones are missing."""
+    with state.bound("wanted", pa.table({"url": pa.array(list(set(urls)), pa.string())})):
+        rows = state.arrow(f"SELECT {_COLUMN_LIST} FROM current_urls SEMI JOIN wanted USING (url)")
+    return {page.url: page for page in _pages(rows)}
+
+
+def held_by_url(state: State, urls: Sequence[str]) -> dict[str, HeldRecord]:
+    """The held records of `urls`, by URL."""
+    with state.bound("wanted", pa.table({"url": pa.array(list(set(urls)), pa.string())})):
+        rows = state.rows(
+            "SELECT url, page_type, record, lines, paths, content_sha256, extractor_version "
+            "FROM held_records SEMI JOIN wanted USING (url) WHERE item_key IS NULL"
+        )
+    return {
+        row[0]: HeldRecord(row[0], row[1], row[2], tuple(row[3] or ()), tuple(row[4] or ()), row[5], row[6])
+        for row in rows
+    }
+
+
+def count(state: State) -> int:
+    """How many URLs are known, held or not."""
+    return int(state.value("SELECT count(*) FROM known_urls"))
+
+
+def journal(state: State, rows: Sequence[Journalled]) -> None:
+    """Append successor rows; they count at once through `current_urls`."""
+    if rows:
+        pages = state.to_arrow("known_urls", [row.page for row in rows])
+        state.append("journal", pages.add_column(0, "seq", pa.array([row.seq for row in rows], pa.int64())))
+
+
+def fold(state: State) -> None:
+    """Make the journal current; to be called inside a transaction."""
+    state.script("fold_journal")
+
+
+def fold_leftovers(state: State) -> None:
+    """Fold what an interrupted stage left in the journal."""
+    if state.value("SELECT count(*) FROM journal"):
+        with state.transaction():
+            fold(state)
+        reached(DurableStep.JOURNAL_FOLDED)
+
+
+def forget(state: State, before: datetime) -> None:
+    """Drop frontier rows that nothing lists and nothing has answered for since `before`."""
+    state.run(
+        "DELETE FROM known_urls WHERE NOT held AND NOT listed AND source <> 'start' AND failures > 0 AND first_seen < ?",
+        [before],
+    )
+
+
+def mark_stale(state: State, current_versions: Sequence[str]) -> None:
+    """Mark records that other rules made than those in force."""
+    state.run(
+        "UPDATE known_urls SET stale = true "
+        "WHERE held AND NOT stale AND NOT list_contains(?::VARCHAR[], extractor_version)",
+        [list(current_versions)],
+    )
+
+
+def _pages(rows: pa.Table) -> list[PageState]:
+    columns = [rows.column(name).to_pylist() for name in _COLUMNS]
+    return [PageState(*values) for values in zip(*columns, strict=True)]

@@ -1,0 +1,136 @@
+"""Publication: the outbox and the spool become one Parquet file per dataset and visit, the state's copies are swapped.
+
+Every step can be repeated: files are exports of rows that stay in the state until all of them are in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from incremental_crawl.storage import body_files, spool
+from incremental_crawl.storage.current_records import RecordTable, write_records
+from incremental_crawl.storage.durable import DurableStep, reached, replacing
+from incremental_crawl.storage.layout import Dataset
+from incremental_crawl.storage.state import State
+from incremental_crawl.storage.visits import Visit
+
+_EXPORTS = {
+    Dataset.OBSERVATIONS: ("outbox_observations", "* EXCLUDE (observation)", "observation", None),
+    Dataset.PAGE_RECORDS: ("outbox_page_records", "*", "url, item_key", "url, item_key"),
+    Dataset.TOMBSTONES: ("outbox_tombstones", "*", "url", "url"),
+    Dataset.PAGE_DIFFS: ("outbox_page_diffs", "*", "event_id", "event_id"),
+}
+"""Dataset → its outbox table, the exported columns, their order, and the key by which a newer row replaces one that
+the visit's file holds already (a re-parse)."""
+
+_PARQUET = "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 100000)"
+
+
+def ensure_empty_files(state: State, tables: Sequence[RecordTable]) -> None:
+    """Write what makes every dataset readable from the site's first visit on: zero rows, the full schema."""
+    for dataset, (table, columns, _, _) in _EXPORTS.items():
+        path = state.layout.empty_file(dataset)
+        if not path.exists():
+            _copy(state, f"SELECT {columns} FROM {table} LIMIT 0", path)
+    body_files.ensure_empty_file(state.layout.empty_file(Dataset.BODY_SNAPSHOTS))
+    if not state.layout.pages_file.exists():
+        write_copies(state)
+        write_records(state, tables)
+
+
+def begin(state: State, visit: Visit, now: datetime, min_304_ratio: float) -> None:
+    """Mark the visit as being published; its hosts' counts take effect in the same transaction."""
+    with state.transaction():
+        state.script("roll_up_hosts", {"visit": visit.visit, "min_304_ratio": min_304_ratio})
+        state.run("UPDATE outbox_page_diffs SET published_at = ? WHERE visit = ?", [now, visit.visit])
+        state.run("UPDATE visits SET status = 'publishing', published_at = ? WHERE visit = ?", [now, visit.visit])
+    reached(DurableStep.PUBLISHING_MARKED)
+
+
+def finish(state: State, visit: Visit, tables: Sequence[RecordTable]) -> dict[Dataset, Path]:
+    """Write a publishing visit's files and close it; returns the files that hold rows."""
+    written = _write_visit(state, visit)
+    bodies = state.layout.visit_file(Dataset.BODY_SNAPSHOTS, visit.day, visit.visit)
+    if body_files.export(state, visit.visit, bodies):
+        written[Dataset.BODY_SNAPSHOTS] = bodies
+    write_copies(state)
+    write_records(state, tables)
+    with state.transaction():
+        _empty_outbox(state, visit.visit)
+        for table in ("plan", "proposals", "suspects"):
+            state.run(f"DELETE FROM {table} WHERE visit = ?", [visit.visit])
+        state.run("UPDATE visits SET status = 'closed' WHERE visit = ?", [visit.visit])
+    reached(DurableStep.OUTBOX_EMPTIED)
+    state.checkpoint()
+    spool.remove_visit(state.layout.spool, visit.visit)
+    reached(DurableStep.SPOOL_REMOVED)
+    return written
+
+
+def publish_again(state: State, visits: Sequence[Visit], now: datetime, tables: Sequence[RecordTable]) -> None:
+    """Merge what a re-parse left in the outbox into the files of closed visits, then swap the current files."""
+    for visit in visits:
+        state.run(
+            "UPDATE outbox_page_diffs SET published_at = ? WHERE visit = ? AND published_at IS NULL", [now, visit.visit]
+        )
+        _write_visit(state, visit)
+    write_copies(state)
+    write_records(state, tables)
+    with state.transaction():
+        for visit in visits:
+            _empty_outbox(state, visit.visit)
+    reached(DurableStep.OUTBOX_EMPTIED)
+    state.checkpoint()
+
+
+def remove_orphans(state: State) -> None:
+    """Remove spool files of visits that are closed, which a crash after publication left behind."""
+    open_visits = {row[0] for row in state.rows("SELECT visit FROM visits WHERE status NOT IN ('closed', 'rejected')")}
+    for path in state.layout.spool.glob("visit-*-*.arrows"):
+        if int(path.name.split("-")[1]) not in open_visits:
+            path.unlink(missing_ok=True)
+
+
+def _write_visit(state: State, visit: Visit) -> dict[Dataset, Path]:
+    written = {}
+    for dataset, (table, columns, order, key) in _EXPORTS.items():
+        if not state.value(f"SELECT count(*) FROM {table} WHERE visit = ?", [visit.visit]):
+            continue
+        path = state.layout.visit_file(dataset, visit.day, visit.visit)
+        rows = f"SELECT {columns} FROM {table} WHERE visit = {visit.visit} ORDER BY {order}"
+        if key is not None and path.exists():
+            rows = _merged(path, table, key, order, visit.visit)
+        _copy(state, rows, path)
+        written[dataset] = path
+    return written
+
+
+def _merged(path: Path, table: str, key: str, order: str, visit: int) -> str:
+    same = " AND ".join(f"n.{name.strip()} IS NOT DISTINCT FROM f.{name.strip()}" for name in key.split(","))
+    return (
+        f"SELECT * FROM (SELECT f.* FROM read_parquet('{_quoted(path)}', hive_partitioning = false) f "
+        f"WHERE NOT EXISTS (SELECT 1 FROM {table} n WHERE n.visit = {visit} AND {same}) "
+        f"UNION ALL BY NAME SELECT * FROM {table} WHERE visit = {visit}) ORDER BY {order}"
+    )
+
+
+def write_copies(state: State) -> None:
+    """Swap in the published copies of the state's pages and hosts."""
+    _copy(state, "SELECT * FROM pages ORDER BY url", state.layout.pages_file)
+    _copy(state, "SELECT * FROM hosts ORDER BY host", state.layout.hosts_file)
+
+
+def _copy(state: State, select: str, path: Path) -> None:
+    with replacing(path) as temporary:
+        state.run(f"COPY ({select}) TO '{_quoted(temporary)}' {_PARQUET}")
+
+
+def _empty_outbox(state: State, visit: int) -> None:
+    for table, _, _, _ in _EXPORTS.values():
+        state.run(f"DELETE FROM {table} WHERE visit = ?", [visit])
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

@@ -1,0 +1,170 @@
+"""The state file of one site: opened under the site's lock, one connection, one writer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from incremental_crawl.storage.layout import SiteLayout
+from incremental_crawl.storage.lock import SiteLocked, site_lock
+from incremental_crawl.storage.sql import query
+
+SCHEMA_VERSION = 1
+_MEMORY_LIMIT = "2GB"
+_THREADS = 2
+_POLL_S = 0.25
+
+
+class StateTooNew(Exception):
+    """The state file was written by a newer release."""
+
+
+class State:
+    """An open state. All SQL runs here, on one connection; rows come and go as Arrow tables."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, layout: SiteLayout) -> None:
+        self._con = con
+        self.layout = layout
+        self._schemas: dict[str, pa.Schema] = {}
+
+    def run(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> None:
+        """Execute a statement and drop its result."""
+        self._con.execute(sql, parameters).fetchall()
+
+    def script(self, name: str, parameters: dict[str, Any] | None = None) -> None:
+        """Run the statements of `<name>.sql`, each with the parameters that it names."""
+        given = parameters or {}
+        for statement in self._con.extract_statements(query(name)):
+            self._con.execute(statement, {key: given[key] for key in statement.named_parameters}).fetchall()
+
+    def rows(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """The result as tuples; for small results only."""
+        return self._con.execute(sql, parameters).fetchall()
+
+    def value(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Any:
+        """The first column of the first row, or None."""
+        row = self._con.execute(sql, parameters).fetchone()
+        self._con.execute("SELECT 1").fetchall()
+        return row[0] if row else None
+
+    def arrow(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> pa.Table:
+        """The result as one Arrow table."""
+        return self._con.sql(sql, params=parameters or None).to_arrow_table()
+
+    def append(self, table: str, rows: pa.Table | Sequence[Any]) -> None:
+        """Append an Arrow table, or objects with an attribute per column, to `table`."""
+        batch = rows if isinstance(rows, pa.Table) else self.to_arrow(table, rows)
+        if batch.num_rows:
+            with self.bound("batch_to_append", batch):
+                self.run(f'INSERT INTO "{table}" BY NAME SELECT * FROM batch_to_append')
+
+    def to_arrow(self, table: str, rows: Sequence[Any]) -> pa.Table:
+        """Objects with an attribute per column of `table`, column by column, as an Arrow table of its schema."""
+        schema = self.schema(table)
+        columns = [pa.array(list(map(attrgetter(field.name), rows)), field.type) for field in schema]
+        return pa.Table.from_arrays(columns, schema=schema)
+
+    def schema(self, table: str) -> pa.Schema:
+        """The Arrow schema of a table or view."""
+        if table not in self._schemas:
+            self._schemas[table] = self.arrow(f'SELECT * FROM "{table}" LIMIT 0').schema
+        return self._schemas[table]
+
+    @contextmanager
+    def bound(self, name: str, table: pa.Table) -> Iterator[None]:
+        """Make an Arrow table visible to SQL under `name` inside the block."""
+        self._con.register(name, table)
+        try:
+            yield
+        finally:
+            self._con.unregister(name)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing: committed at the end of the block, rolled back on any error."""
+        self._con.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._con.execute("ROLLBACK")
+            raise
+        self._con.execute("COMMIT")
+
+    def checkpoint(self) -> None:
+        """Write the log into the file."""
+        self.run("CHECKPOINT")
+
+    def meta(self, key: str) -> str | None:
+        """A value of the `meta` table."""
+        return self.value('SELECT "value" FROM meta WHERE "key" = ?', [key])  # type: ignore[no-any-return]
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Set a value of the `meta` table."""
+        with self.transaction():
+            self.run('DELETE FROM meta WHERE "key" = ?', [key])
+            self.run("INSERT INTO meta VALUES (?, ?)", [key, value])
+
+
+@contextmanager
+def open_state(layout: SiteLayout, purpose: str, now: datetime, wait_s: float = 60.0) -> Iterator[State]:
+    """Open (or create) the site's state under its lock.
+
+    Waits at most `wait_s` seconds for the lock and for a reader that keeps the file open. Raises `SiteLocked` naming
+    the holder, and `StateTooNew` where a newer release wrote the file.
+    """
+    with site_lock(layout.lock_file, purpose, now, wait_s):
+        con = _connect(layout.state_file, wait_s)
+        try:
+            con.execute("SET TimeZone = 'UTC'")
+            con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
+            con.execute(f"SET threads = {_THREADS}")
+            state = State(con, layout)
+            _ensure_schema(state)
+            yield state
+        finally:
+            con.close()
+
+
+def _connect(path: Path, wait_s: float) -> duckdb.DuckDBPyConnection:
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            return duckdb.connect(str(path))
+        except duckdb.IOException as error:
+            if "lock" not in str(error).lower():
+                raise
+            if time.monotonic() >= deadline:
+                raise SiteLocked(_reader_sentence(path, str(error))) from None
+        time.sleep(_POLL_S)
+
+
+def _reader_sentence(path: Path, detail: str) -> str:
+    return (
+        f"{path} is kept open by another program ({detail.splitlines()[0]}); close it there: "
+        "readers use the Parquet datasets or `incremental-crawl sql`"
+    )
+
+
+def _ensure_schema(state: State) -> None:
+    if not state.value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta'"):
+        with state.transaction():
+            state.script("schema")
+            state.run(
+                "INSERT INTO meta VALUES ('schema_version', ?), ('site', ?), ('first_kept_day', '1970-01-01')",
+                [str(SCHEMA_VERSION), state.layout.site],
+            )
+        return
+    found = int(state.meta("schema_version") or 0)
+    if found > SCHEMA_VERSION:
+        raise StateTooNew(
+            f"{state.layout.state_file} has schema_version {found}, this release reads up to {SCHEMA_VERSION}: "
+            "install the newer release that wrote it"
+        )

@@ -1,0 +1,1 @@
+"""The network: one httpx transport over aiohttp and the gates in front of it."""

@@ -1,0 +1,184 @@
+"""aiohttp's connections, used below its client: pool, resolver, TLS and parser, but our own request bytes.
+
+aiohttp's client writes header values as UTF-8, repeats requests on its own and loses a 304 that a body follows; its
+connections do not. All that depends on aiohttp's inner parts is in this file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import functools
+import socket
+import ssl
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.client_reqrep import ClientRequest
+from aiohttp.connector import AddrInfoType, Connection
+from aiohttp.http import RawResponseMessage
+from aiohttp.streams import StreamReader
+from yarl import URL
+
+from incremental_crawl.transport.addresses import AddressGuard
+
+_HEAD_END = b"\r\n\r\n"
+_NEVER_A_BODY = frozenset({204, 304})  # RFC 9112 §6.3
+_MOST_FIELDS = 128
+_LONGEST_FIELD = 32_768
+_LONGEST_STATUS_LINE = 8_190
+
+
+@dataclass(slots=True)
+class Dial:
+    """One attempt to connect: for which URL host and port, and why an address was refused."""
+
+    host: str
+    port: int
+    refusal: str | None = None
+
+
+_DIAL: ContextVar[Dial] = ContextVar("dial")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """One origin, in the form in which aiohttp's pool looks up and makes connections."""
+
+    host: str
+    port: int
+    key: ClientRequest
+
+    @classmethod
+    def of(cls, scheme: str, netloc: str, host: str, port: int) -> Peer:
+        """The peer for an origin; needs a running event loop."""
+        url = URL.build(scheme=scheme, authority=netloc, path="/", encoded=True)
+        return cls(host, port, ClientRequest("GET", url, loop=asyncio.get_running_loop()))
+
+
+class AnswerProtocol(ResponseHandler):
+    """Gives the parser the head of an answer apart from what follows.
+
+    Bytes behind an answer that has no body (304, 204, to HEAD) are nobody's: the connection is closed and the answer
+    stands (RFC 9112 §6.3). aiohttp's parser would refuse both together.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.served = 0
+        self._to_head = False
+        self._head_awaited = False
+        self._bodiless = False
+        self._seen = b""
+        self._body: StreamReader | None = None
+
+    def expect(self, to_head: bool, read_timeout: float | None) -> None:
+        """Get ready for the answer to the request that is about to be written (`to_head`: it is a HEAD request)."""
+        self.served += 1
+        self._to_head, self._head_awaited, self._bodiless, self._seen = to_head, True, False, b""
+        self.set_response_params(
+            skip_payload=to_head,
+            read_until_eof=True,
+            auto_decompress=False,
+            read_timeout=read_timeout,
+            max_line_size=_LONGEST_STATUS_LINE,
+            max_field_size=_LONGEST_FIELD,
+            max_headers=_MOST_FIELDS,
+        )
+        self.start_timeout()
+
+    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        """Called by the parser with each head that is complete."""
+        status = data[0].code
+        self._head_awaited = 100 <= status < 200 and status != 101
+        self._bodiless = self._to_head or status in _NEVER_A_BODY
+        self._body = data[1]
+        super().feed_data(data, size)
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the event loop with bytes from the socket, and by aiohttp with none to resume a paused parser."""
+        if not data:
+            super().data_received(data)
+            return
+        while data and self._head_awaited and (end := self._end_of_head(data)) > 0:
+            self._seen = b""
+            super().data_received(data[:end])
+            data = data[end:]
+        if data and self._bodiless and not self._head_awaited:
+            self._close_behind_answer()
+        elif data:
+            super().data_received(data)
+        if (error := self.exception()) is not None:
+            self._break_off_body(error)
+
+    def _end_of_head(self, data: bytes) -> int:
+        window = self._seen + data
+        at = window.find(_HEAD_END)
+        if at < 0:
+            self._seen = window[-len(_HEAD_END) + 1 :]
+            return 0
+        return at + len(_HEAD_END) - len(self._seen)
+
+    def _break_off_body(self, error: BaseException) -> None:
+        """Tell whoever reads the body: the parser, which met malformed chunks, does not."""
+        if self._body is not None and not self._body.is_eof():
+            self._body.set_exception(error)
+
+    def _close_behind_answer(self) -> None:
+        self.force_close()
+        if self.transport is not None:
+            self.transport.close()
+
+
+class Connections:
+    """A pool of connections whose addresses were checked, and a way around it to a fresh one.
+
+    Has to be made while an event loop runs, and closed in it. `resolver` replaces the system's.
+    """
+
+    def __init__(self, guard: AddressGuard, tls: ssl.SSLContext, resolver: AbstractResolver | None = None) -> None:
+        self._guard = guard
+        self._pooled = self._connector(tls, resolver, force_close=False)
+        self._fresh = self._connector(tls, resolver, force_close=True)
+
+    async def connect(self, peer: Peer, dial: Dial, fresh: bool, limits: aiohttp.ClientTimeout) -> Connection:
+        """A connection to `peer`: from the pool where one is idle, a new one where there is none or `fresh` is set.
+
+        Raises aiohttp's connector errors and TimeoutError; `dial.refusal` tells where an address was refused.
+        """
+        _DIAL.set(dial)
+        connector = self._fresh if fresh else self._pooled
+        while True:
+            connection = await connector.connect(peer.key, [], limits)
+            if connection.protocol is not None and not connection.protocol.should_close:
+                return connection
+            # Something arrived on it while it was idle: not an answer to anything we ask.
+            connection.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._pooled.close()
+        await self._fresh.close()
+
+    def _connector(
+        self, tls: ssl.SSLContext, resolver: AbstractResolver | None, force_close: bool
+    ) -> aiohttp.TCPConnector:
+        connector = aiohttp.TCPConnector(
+            ssl=tls, resolver=resolver, force_close=force_close, limit=0, socket_factory=self._socket
+        )
+        answers = functools.partial(AnswerProtocol, loop=asyncio.get_running_loop())
+        connector._factory = answers  # type: ignore[assignment] # noqa: SLF001 - the one seam for a protocol of ours
+        return connector
+
+    def _socket(self, address_info: AddrInfoType) -> socket.socket:
+        """Called with each address before it is dialled, IP literals included."""
+        family, kind, protocol, _, address = address_info
+        dial = _DIAL.get()
+        refusal = self._guard.refusal(str(address[0]), dial.host, dial.port)
+        if refusal is not None:
+            dial.refusal = refusal
+            raise PermissionError(errno.EACCES, refusal)
+        return socket.socket(family, kind, protocol)
