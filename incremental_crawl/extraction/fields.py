@@ -48,7 +48,7 @@ def read_record(tree: LexborHTMLParser, fields: Sequence[FieldRule], around: Sur
 
 
 def _is_void(value: Value, field: FieldRule) -> bool:
-    return value is None or value == [] or (field.type == "bool" and value is False)
+    return value is None or value == [] or (value is False and _is_presence(field))
 
 
 def _missing(tree: LexborHTMLParser, field: FieldRule) -> str:
@@ -66,8 +66,12 @@ def _value(tree: LexborHTMLParser, field: FieldRule, around: Surroundings) -> Va
         value = _of_node(node, field, around)
         if value is not None:
             return value
-    is_presence = field.type == "bool" and field.has_class is None and field.attr is None and field.match is None
-    return False if is_presence and not field.required else None
+    return False if _is_presence(field) and not field.required else None
+
+
+def _is_presence(field: FieldRule) -> bool:
+    """Whether the field asks if the element is there at all."""
+    return field.type == "bool" and field.has_class is None and field.attr is None and field.match is None
 
 
 def _nodes(tree: LexborHTMLParser, selector: str) -> list[LexborNode]:
@@ -85,8 +89,9 @@ def _of_node(node: LexborNode, field: FieldRule, around: Surroundings) -> Scalar
         source = _matched(source, field.match)
     if source is None:
         return None
-    is_presence = field.type == "bool" and field.attr is None and field.match is None and not source.strip()
-    return True if is_presence else typed(source, field.type, around)
+    if not source.strip() and _is_presence(field):
+        return True
+    return typed(source, field.type, around)
 
 
 def _source(node: LexborNode, field: FieldRule) -> str | None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from incremental_crawl.semantics.digest import canonical_json, sha256_text
 from incremental_crawl.semantics.noise import Mask, apply, learn
 from incremental_crawl.semantics.outcome import Outcome
+from incremental_crawl.semantics.site_noise import FEW_PAIRS, SiteNoise
+
+MOST_PAIRS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +23,24 @@ class Content:
     lines: tuple[str, ...] = ()
     paths: tuple[int, ...] = ()
 
+    @property
+    def placed(self) -> list[tuple[str, int]]:
+        """Each line with its place."""
+        return list(zip(self.lines, self.paths, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What is held: a record made by the same rules, the digest it is judged by, and the page's noise mask."""
+    """What is held: a record made by the same rules, the digest it is judged by, and the page's noise mask.
+
+    `unpaired_change` says that the last check found a change without a second fetch: then the evidence of other pages
+    is not enough a second time.
+    """
 
     content: Content
     compare_sha256: str
     mask: str | None
+    unpaired_change: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +49,7 @@ class Judgement:
 
     `record` is the new version's text, None where the held version stands. `old_record` is the held record as the new
     mask sees it, so that a diff shows no noise. `needs_pair` asks for one more fetch, made at once, to tell noise from
-    change; nothing else of the judgement counts then.
+    change; nothing else of the judgement counts then. `unpaired` marks a change that was found without one.
     """
 
     outcome: Outcome
@@ -44,6 +59,15 @@ class Judgement:
     record: str | None = None
     old_record: str | None = None
     needs_pair: bool = False
+    unpaired: bool = False
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What is known besides the two visits: further fetches of the same moment, and the noise of the page's type."""
+
+    site: SiteNoise = field(default_factory=SiteNoise)
+    pairs: list[Content] = field(default_factory=list)
 
 
 def first_sight(found: Content) -> Judgement:
@@ -51,23 +75,39 @@ def first_sight(found: Content) -> Judgement:
     return Judgement(Outcome.NEW, found.content_sha256, found.content_sha256, None, found.record)
 
 
-def judge_content(held: Baseline, found: Content, pair: Content | None, pair_possible: bool = True) -> Judgement:
-    """Compare `found` with what is held; `pair` is the second of two fetches made at the same moment.
+def judge_content(held: Baseline, found: Content, evidence: Evidence) -> Judgement:
+    """Compare `found` with what is held.
 
-    Declared fields are compared by the digest of the tracked ones. Lines are compared under the page's mask; where
-    they differ, the mask is first taught by the pair. A mask is never learnt across visits: that would hide edits.
+    Declared fields are compared by the digest of the tracked ones. Lines are compared under the page's mask and its
+    type's shared noise; where they still differ in a place that has not proved to be content, the mask is first
+    taught by a second fetch of the same moment. A mask is never learnt across visits: that would hide edits.
     """
     if not found.lines:
         return _judge_fields(held, found)
-    mask = Mask.from_json(held.mask)
-    masked = _masked(mask, found)
-    if masked.content_sha256 == held.compare_sha256:
+    own = Mask.from_json(held.mask)
+    if _masked(own, found).content_sha256 == held.compare_sha256:
         return Judgement(Outcome.SAME_HASH, held.compare_sha256, held.content.content_sha256, held.mask)
-    if pair is None and pair_possible:
-        return Judgement(Outcome.SAME_HASH, needs_pair=True)
-    if pair is not None and pair.lines != found.lines:
-        mask = mask.union(learn(found.lines, found.paths, pair.lines, pair.paths))
-    return _judge_lines(held, found, mask)
+    mask = own.union(evidence.site.shared)
+    if not evidence.pairs:
+        return _judge_without_pair(held, found, mask, evidence.site)
+    for pair in evidence.pairs:
+        mask = learn(found.lines, found.paths, pair.lines, pair.paths, mask)
+    judgement = _judge_lines(held, found, mask, stored=mask)
+    unsure = evidence.site.pairs < FEW_PAIRS and len(evidence.pairs) < MOST_PAIRS
+    if judgement.outcome is Outcome.CHANGED and unsure:
+        return Judgement(Outcome.CHANGED, needs_pair=True)
+    return judgement
+
+
+def learn_pair(site: SiteNoise, held: Baseline, found: Content, pair: Content) -> None:
+    """Let the page type learn from two loads of one moment."""
+    mask = learn(found.lines, found.paths, pair.lines, pair.paths, Mask.from_json(held.mask))
+    site.add_pair(found.placed, pair.placed, mask)
+
+
+def under_mask(mask: str | None, found: Content) -> Content:
+    """The content as the page's mask leaves it; unchanged for pages with declared fields."""
+    return _masked(Mask.from_json(mask), found) if found.lines else found
 
 
 def _judge_fields(held: Baseline, found: Content) -> Judgement:
@@ -77,22 +117,35 @@ def _judge_fields(held: Baseline, found: Content) -> Judgement:
     return Judgement(Outcome.CHANGED, found.content_sha256, found.content_sha256, None, found.record)
 
 
-def _judge_lines(held: Baseline, found: Content, mask: Mask) -> Judgement:
+def _judge_without_pair(held: Baseline, found: Content, mask: Mask, site: SiteNoise) -> Judgement:
+    """Enough where shared noise explains all that differs, or where only proven content differs."""
+    judgement = _judge_lines(held, found, mask, stored=Mask.from_json(held.mask))
+    if judgement.outcome is Outcome.SAME_HASH:
+        return Judgement(Outcome.SAME_HASH, held.compare_sha256, held.content.content_sha256, held.mask)
+    if held.unpaired_change or not site.is_content(_moved_paths(mask, held.content, found)):
+        return Judgement(Outcome.CHANGED, needs_pair=True)
+    return replace(judgement, unpaired=True)
+
+
+def _judge_lines(held: Baseline, found: Content, mask: Mask, stored: Mask) -> Judgement:
+    """Compare under `mask`; the page keeps `stored`, and its next body is judged under that."""
     old, new = _masked(mask, held.content), _masked(mask, found)
-    stored = None if mask.is_empty else mask.to_json()
+    kept = None if stored.is_empty else stored.to_json()
     if old.content_sha256 == new.content_sha256:
-        return Judgement(
-            Outcome.SAME_HASH, new.content_sha256, held.content.content_sha256, stored, old_record=old.record
-        )
-    return Judgement(Outcome.CHANGED, new.content_sha256, new.content_sha256, stored, new.record, old.record)
+        compared = _masked(stored, found).content_sha256
+        return Judgement(Outcome.SAME_HASH, compared, held.content.content_sha256, kept, old_record=old.record)
+    compared = _masked(stored, found).content_sha256
+    return Judgement(Outcome.CHANGED, compared, new.content_sha256, kept, new.record, old.record)
 
 
-def under_mask(mask: str | None, found: Content) -> Content:
-    """The content as the page's mask leaves it; unchanged for pages with declared fields."""
-    return _masked(Mask.from_json(mask), found) if found.lines else found
+def _moved_paths(mask: Mask, old: Content, new: Content) -> set[int]:
+    """The places in which two contents differ under the mask; where only the order differs, all places."""
+    before, after = Counter(mask.places(old.lines, old.paths)), Counter(mask.places(new.lines, new.paths))
+    moved = {path for _, path in ((before - after) + (after - before))}
+    return moved or set(new.paths)
 
 
 def _masked(mask: Mask, content: Content) -> Content:
-    lines = apply(mask, content.lines, content.paths)
+    lines: Sequence[str] = apply(mask, content.lines, content.paths)
     record = canonical_json(list(lines))
     return Content(record, sha256_text(record), content.lines, content.paths)

@@ -150,6 +150,7 @@ def _checked(page: PageState, moment: Moment, cadence: Cadence) -> PageState:
         last_visit=moment.visit,
         next_due=cadence.after_check(moment.at),
         priority=0,
+        unpaired_change=False,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -30,11 +31,14 @@ class _Hole:
     second_high: int
 
 
-def gap_rules(first: Sequence[Placed], second: Sequence[Placed]) -> Mask:
-    """Gap rules under which the two loads read the same; order rules where lines only moved."""
+def gap_rules(first: Sequence[Placed], second: Sequence[Placed], unordered: AbstractSet[int]) -> Mask:
+    """Gap rules under which the two loads read the same; order rules where lines only moved.
+
+    `unordered` are the paths that have an order rule already.
+    """
     pairs = matched_pairs([line for line, _ in first], [line for line, _ in second])
     holes = list(_holes(pairs, len(first), len(second)))
-    moved = _moved_paths(first, second, holes)
+    moved = _moved_paths(first, second, holes) - unordered
     if moved:
         return Mask(unordered=moved)
     stable = _without_chance(first, second, pairs)
@@ -68,7 +72,7 @@ def _without_chance(first: Sequence[Placed], second: Sequence[Placed], pairs: Se
         back[j] for run in _runs(second) if _run_rotates(second, first, run, back, text) for j in run if j in back
     }
     kept = [(i, j) for i, j in pairs if i not in chance]
-    return _closed(first, second, kept)
+    return _widened(first, second, _closed(first, second, kept))
 
 
 def _runs(placed: Sequence[Placed]) -> Iterator[range]:
@@ -119,21 +123,37 @@ def _closed(first: Sequence[Placed], second: Sequence[Placed], pairs: list[Pair]
     return [(i, j) for i, j in pairs if i not in dropped]
 
 
+def _widened(first: Sequence[Placed], second: Sequence[Placed], pairs: list[Pair]) -> list[Pair]:
+    """The pairs less the lines after a hole that also occur inside it: no gap could end at such a line."""
+    kept: list[Pair] = []
+    low, second_low = 0, 0
+    for i, j in pairs:
+        inside = {line for line, _ in (*first[low:i], *second[second_low:j])}
+        if first[i][0] not in inside:
+            kept.append((i, j))
+            low, second_low = i + 1, j + 1
+    return kept
+
+
 def _paths(first: Sequence[Placed], second: Sequence[Placed], hole: _Hole) -> set[int]:
     placed = (*first[hole.low : hole.high], *second[hole.second_low : hole.second_high])
     return {path for _, path in placed}
 
 
 def _gaps(first: Sequence[Placed], second: Sequence[Placed], pairs: Sequence[Pair]) -> Iterator[Gap]:
-    stable = [first[i] for i, _ in pairs]
+    stables = [first[i] for i, _ in pairs], [second[j] for _, j in pairs]
     rank = {i: k for k, (i, _) in enumerate(pairs)}
     for hole in _holes(pairs, len(first), len(second)):
-        place = rank.get(hole.high, len(stable))
-        yield _gap(stable, place, first[hole.low : hole.high], second[hole.second_low : hole.second_high])
+        place = rank.get(hole.high, len(pairs))
+        yield _gap(stables, place, first[hole.low : hole.high], second[hole.second_low : hole.second_high])
 
 
-def _gap(stable: Sequence[Placed], place: int, mine: Sequence[Placed], other: Sequence[Placed]) -> Gap:
-    """A gap before the stable line number `place`, with as much context as keeps other places out of it."""
+def _gap(stables: Sequence[Sequence[Placed]], place: int, mine: Sequence[Placed], other: Sequence[Placed]) -> Gap:
+    """A gap before the stable line number `place`, with as much context as keeps other places out of it.
+
+    `stables` are the stable lines as each load has them: the same texts, mostly at the same paths.
+    """
+    stable = stables[0]
     following = stable[place][0] if place < len(stable) else _END_OF_PAGE
     paths = tuple(sorted({path for _, path in (*mine, *other)}))
     longest = max(len(mine), len(other))
@@ -142,7 +162,8 @@ def _gap(stable: Sequence[Placed], place: int, mine: Sequence[Placed], other: Se
         Gap(n, context_digest(stable[max(0, place - n) : place], n), line_digest(following), longest, paths, sort)
         for n in _CONTEXTS
     ]
-    return next((gap for gap in candidates if not _hides_elsewhere(gap, stable)), candidates[-1])
+    fitting = (gap for gap in candidates if not any(_hides_elsewhere(gap, lines) for lines in stables))
+    return next(fitting, candidates[-1])
 
 
 def _hides_elsewhere(gap: Gap, stable: Sequence[Placed]) -> bool:

@@ -34,5 +34,5 @@ def learn(
         if [line for line, _ in first] == [line for line, _ in second]:
             return mask
         rules = path_rules(first, second) if number == 0 else Mask()
-        mask = mask.union(gap_rules(first, second) if rules.is_empty else rules)
+        mask = mask.union(gap_rules(first, second, mask.unordered) if rules.is_empty else rules)
     return mask

@@ -5,22 +5,32 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from incremental_crawl.extraction.extract import Extract, Page
 from incremental_crawl.extraction.pool import shared_pool
 from incremental_crawl.semantics import lifecycle
 from incremental_crawl.semantics.answers import Purpose, first
-from incremental_crawl.semantics.decision import Baseline, Content, Judgement, first_sight, judge_content, under_mask
+from incremental_crawl.semantics.decision import (
+    Baseline,
+    Content,
+    Evidence,
+    Judgement,
+    first_sight,
+    judge_content,
+    learn_pair,
+    under_mask,
+)
 from incremental_crawl.semantics.lifecycle import Fetched, Version
 from incremental_crawl.semantics.outcome import Outcome
 from incremental_crawl.semantics.page import PageState
+from incremental_crawl.semantics.site_noise import SiteNoise
 from incremental_crawl.semantics.urls import InvalidUrl, canonical_url
 from incremental_crawl.semantics.validators import from_response, has_weak_date
 from incremental_crawl.stages.asking import Asker, Conversation, in_flight
 from incremental_crawl.stages.site_run import SiteRun
-from incremental_crawl.storage import body_files, known_urls, plan, reports
+from incremental_crawl.storage import body_files, known_urls, noise_notes, plan, reports
 from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.layout import Dataset
 from incremental_crawl.storage.rows import HeldRecord, Observation, PlanRow, PlanState, Proposal, Reason
@@ -49,7 +59,7 @@ class _Case:
     held: HeldRecord | None
     headers: tuple[tuple[str, str], ...]
     found: Extract | None = None
-    pair: Extract | None = None
+    pairs: list[Content] = field(default_factory=list)
     pair_failed: bool = False
     judgement: Judgement | None = None
     evidence: str = ""
@@ -74,6 +84,8 @@ class Decider:
         self._state = state
         self._asker = asker
         self._follow = follow_links
+        self._noise: dict[str, SiteNoise] = {}
+        self._taught: set[str] = set()
 
     async def decide(self, rows: Sequence[PlanRow]) -> None:
         """Decide the spooled pages of `rows` and commit the proposals."""
@@ -81,7 +93,9 @@ class Decider:
         self._extract([case for case in cases if not self._same_bytes(case)])
         for case in cases:
             case.judgement = self._judge(case)
-        observations = await self._fetch_pairs([case for case in cases if case.judgement and case.judgement.needs_pair])
+        observations: list[Observation] = []
+        while unsure := [case for case in cases if case.judgement is not None and case.judgement.needs_pair]:
+            observations.extend(await self._fetch_pairs(unsure))
         await self._question_audits([case for case in cases if case.row.reason is Reason.AUDIT], observations)
         self._add_main_text(cases)
         self._commit(cases, observations)
@@ -168,20 +182,24 @@ class Decider:
         found = _content(case.found)
         if case.held is None:
             return first_sight(found)
-        comparable = not self._is_stale(case) and self._same_representation(case)
-        if not comparable:
+        if self._is_stale(case) or not self._same_representation(case):
             return self._rebaselined(case, found)
-        pair = _content(case.pair) if case.pair is not None and case.pair.record is not None else None
         if case.pair_failed:
             return None
-        judgement = judge_content(self._baseline(case, case.held), found, pair)
-        return self._settled(case, judgement)
+        evidence = Evidence(self._noise_of(case.found.page_type), case.pairs)
+        return self._settled(case, judge_content(self._baseline(case, case.held), found, evidence))
+
+    def _noise_of(self, page_type: str) -> SiteNoise:
+        if page_type not in self._noise:
+            self._noise[page_type] = noise_notes.load(self._state, page_type)
+        return self._noise[page_type]
 
     def _baseline(self, case: _Case, held: HeldRecord) -> Baseline:
         content = Content(held.record, held.content_sha256, held.lines, held.paths)
         page = case.page
         own = page.held and page.compare_sha256 is not None
-        return Baseline(content, page.compare_sha256 or "" if own else held.content_sha256, page.mask)
+        compared = (page.compare_sha256 or "") if own else held.content_sha256
+        return Baseline(content, compared, page.mask, page.unpaired_change)
 
     def _same_representation(self, case: _Case) -> bool:
         return not case.page.held or case.page.representation == self._run.representation
@@ -235,11 +253,21 @@ class Decider:
             case.pair_failed = id(case) not in asked
         pages = (Page(case.row.url, body, kind, case.page.charset) for case, body, kind in fetched)
         for (case, _, _), extract in zip(fetched, self._extracted(pages, False), strict=True):
-            case.pair = extract
-            case.pair_failed = extract.record is None
+            self._learn(case, extract)
         for case in cases:
             case.judgement = self._judge(case)
         return observations
+
+    def _learn(self, case: _Case, extract: Extract) -> None:
+        """Keep the second load with its case, and let the page type learn from the pair."""
+        if extract.record is None or case.found is None or case.held is None:
+            case.pair_failed = True
+            return
+        pair, page_type = _content(extract), case.found.page_type
+        if not case.pairs:
+            learn_pair(self._noise_of(page_type), self._baseline(case, case.held), _content(case.found), pair)
+            self._taught.add(page_type)
+        case.pairs.append(pair)
 
     async def _question_audits(self, cases: Sequence[_Case], observations: list[Observation]) -> None:
         """An audited page that differs is asked conditionally again: only a repeated 304 was a false one."""
@@ -274,6 +302,8 @@ class Decider:
         with self._state.transaction():
             plan.append_proposals(self._state, proposals)
             reports.keep_observations(self._state, observations)
+            for page_type in self._taught:
+                noise_notes.keep(self._state, page_type, self._noise[page_type])
             if self._follow:
                 self._plan_links(cases)
         reached(DurableStep.PROPOSALS_COMMITTED)
@@ -293,6 +323,7 @@ class Decider:
                 page = lifecycle.rebaselined(case.page, fetched, version, moment, self._run.cadence)
             case _:
                 page = lifecycle.new_version(case.page, fetched, version, moment, self._run.cadence)
+        page = replace(page, unpaired_change=judgement.unpaired)
         if case.row.reason is Reason.AUDIT:
             page = replace(page, last_audit=self._visit.visit)
         found = case.found

@@ -50,7 +50,7 @@ def _frontier_columns(source: str) -> str:
     return (
         f"url, '{quoted}' AS source, $depth::INTEGER AS depth, false AS held, false AS listed, $now::TIMESTAMPTZ AS first_seen, "
         "false AS weak_date, false AS stale, 0 AS body_bytes, 0 AS gone_checks, 0 AS failures, 0 AS last_visit, "
-        "0 AS last_audit, 0 AS priority"
+        "0 AS last_audit, 0 AS priority, false AS unpaired_change"
     )
 
 

@@ -26,7 +26,6 @@ from yarl import URL
 from incremental_crawl.transport.addresses import AddressGuard
 
 _HEAD_END = b"\r\n\r\n"
-_NEVER_A_BODY = frozenset({204, 304})  # RFC 9112 §6.3
 _MOST_FIELDS = 128
 _LONGEST_FIELD = 32_768
 _LONGEST_STATUS_LINE = 8_190
@@ -62,23 +61,21 @@ class Peer:
 class AnswerProtocol(ResponseHandler):
     """Gives the parser the head of an answer apart from what follows.
 
-    Bytes behind an answer that has no body (304, 204, to HEAD) are nobody's: the connection is closed and the answer
-    stands (RFC 9112 §6.3). aiohttp's parser would refuse both together.
+    aiohttp's parser refuses an answer together with the bytes behind it that do not belong there, such as the body of
+    a 304 (RFC 9112 §6.3). Apart, the answer stands and only the connection is lost.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self.served = 0
-        self._to_head = False
         self._head_awaited = False
-        self._bodiless = False
         self._seen = b""
         self._body: StreamReader | None = None
 
     def expect(self, to_head: bool, read_timeout: float | None) -> None:
         """Get ready for the answer to the request that is about to be written (`to_head`: it is a HEAD request)."""
         self.served += 1
-        self._to_head, self._head_awaited, self._bodiless, self._seen = to_head, True, False, b""
+        self._head_awaited, self._seen, self._body = True, b"", None
         self.set_response_params(
             skip_payload=to_head,
             read_until_eof=True,
@@ -92,27 +89,24 @@ class AnswerProtocol(ResponseHandler):
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
         """Called by the parser with each head that is complete."""
-        status = data[0].code
-        self._head_awaited = 100 <= status < 200 and status != 101
-        self._bodiless = self._to_head or status in _NEVER_A_BODY
+        self._head_awaited = 100 <= data[0].code < 200
         self._body = data[1]
         super().feed_data(data, size)
 
     def data_received(self, data: bytes) -> None:
         """Called by the event loop with bytes from the socket, and by aiohttp with none to resume a paused parser."""
-        if not data:
-            super().data_received(data)
-            return
-        while data and self._head_awaited and (end := self._end_of_head(data)) > 0:
+        rest = self._after_heads(data)
+        if rest or not data:
+            super().data_received(rest)
+        if (error := self.exception()) is not None:
+            self._break_off_body(error)
+
+    def _after_heads(self, data: bytes) -> bytes:
+        while self._head_awaited and (end := self._end_of_head(data)) > 0:
             self._seen = b""
             super().data_received(data[:end])
             data = data[end:]
-        if data and self._bodiless and not self._head_awaited:
-            self._close_behind_answer()
-        elif data:
-            super().data_received(data)
-        if (error := self.exception()) is not None:
-            self._break_off_body(error)
+        return data
 
     def _end_of_head(self, data: bytes) -> int:
         window = self._seen + data
@@ -126,11 +120,6 @@ class AnswerProtocol(ResponseHandler):
         """Tell whoever reads the body: the parser, which met malformed chunks, does not."""
         if self._body is not None and not self._body.is_eof():
             self._body.set_exception(error)
-
-    def _close_behind_answer(self) -> None:
-        self.force_close()
-        if self.transport is not None:
-            self.transport.close()
 
 
 class Connections:

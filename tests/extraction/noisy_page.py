@@ -38,6 +38,19 @@ def as_sections(text: str) -> str:
     return "\n".join(parts)
 
 
+def prose(name: str) -> str:
+    """A text of some paragraphs with numbers in it, the same for the same name."""
+    draw = random.Random(f"prose {name}")
+    return "\n\n".join(
+        "\n".join(_line(draw) for _ in range(draw.randrange(2, 7))) for _ in range(draw.randrange(4, 20))
+    )
+
+
+def _line(draw: random.Random) -> str:
+    words = draw.choices(_WORDS, k=draw.randrange(5, 12))
+    return f"{' '.join(words).capitalize()} {draw.randrange(2, 2000)}"
+
+
 class Furniture:
     """The surroundings of one page; `load` gives the page as one request would see it."""
 
@@ -85,7 +98,7 @@ class Furniture:
             f'<form><input type="hidden" name="csrf" value="{_hex(draw)}"></form>'
             f"<p>Views: {draw.randrange(10**6):,}</p><p>{draw.randrange(1, 60)} minutes ago</p>"
             f"<div>Visitor number <b>{draw.randrange(10**6)}</b> of today</div>"
-            f'<div class="mail"><a data-cfemail="{_hex(draw)}" href="/cdn-cgi/l/email-protection#{_hex(draw)}">[email]</a></div>'
+            f'<div class="mail"><a data-cfemail="{_hex(draw)}" href="/mail#{_hex(draw)}">[email]</a></div>'
         )
 
     def _share(self, draw: random.Random) -> str:
@@ -119,7 +132,8 @@ class Furniture:
         banner = "<div><p>Our summer sale is on</p></div>" if draw.random() < 0.3 else ""
         return (
             f"{banner}<footer><p>Generated in {draw.randrange(5, 90)} ms</p>"
-            f"<p>It is {draw.randrange(24):02}:{draw.randrange(60):02}:{draw.randrange(60):02} at web{draw.randrange(9)}</p>"
+            f"<p>It is {draw.randrange(24):02}:{draw.randrange(60):02}:{draw.randrange(60):02}"
+            f" at web{draw.randrange(9)}</p>"
             f"<p>© The site</p></footer>"
         )
 

@@ -31,9 +31,10 @@ async def transport() -> AsyncIterator[AiohttpTransport]:
 
 async def send(transport: AiohttpTransport, url: str, method: str = "GET", **extensions: object) -> httpx.Response:
     extensions = {"timeout": {"connect": 2.0, "read": 2.0}} | extensions
-    response = await transport.handle_async_request(httpx.Request(method, url, extensions=extensions))
-    await response.aread()
-    await response.aclose()
+    async with asyncio.timeout(5):
+        response = await transport.handle_async_request(httpx.Request(method, url, extensions=extensions))
+        await response.aread()
+        await response.aclose()
     return response
 
 
@@ -150,6 +151,9 @@ async def test_a_reader_that_is_slower_than_the_server_gets_everything(
         head(b"304 Not Modified", b'ETag: "x"') + b"unannounced",
         [head(b"304 Not Modified", b'ETag: "x"'), 0.01, b"late"],
         [head(b"304 Not Modified", b'ETag: "x"')[:-2], 0.01, b"\r\nsplit"],
+        [head(b"304 Not Modified", b'ETag: "x"') + b"HTTP/1.1 200 OK\r\n", 0.01, b"Content-Length: 3\r\n\r\nbad"],
+        head(b"304 Not Modified", b'ETag: "x"') + b"\r\n",
+        head(b"103 Early Hints") + head(b"304 Not Modified", b'ETag: "x"') + b"unannounced",
         head(b"304 Not Modified", b'ETag: "x"') + ok(b"a whole answer that nobody asked for"),
         head(b"304 Not Modified", b'ETag: "x"'),
     ],
@@ -160,6 +164,14 @@ async def test_what_follows_a_304_never_reaches_the_next_answer(transport: Aioht
             assert (await send(transport, server.url("/a"))).status_code == 304
             await asyncio.sleep(0.02)
             assert (await send(transport, server.url("/b"))).content == b"the page"
+
+
+async def test_a_304_that_announces_a_body_is_the_last_answer_of_its_connection(transport: AiohttpTransport) -> None:
+    script: Script = [head(b"304 Not Modified", b"Content-Length: 9"), 0.05, b"<!DOCTYPE"]
+    async with RawServer(lambda request: script if request.target == b"/a" else ok(b"the page")) as server:
+        await send(transport, server.url("/a"))
+        assert (await send(transport, server.url("/b"))).content == b"the page"
+    assert [request.connection for request in server.requests] == [1, 2]
 
 
 async def test_a_304_that_announces_no_body_keeps_its_connection(transport: AiohttpTransport) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from incremental_crawl.transport.coding_faults import CodingFault, TooLarge, Truncated, Undecodable
 from incremental_crawl.transport.content_coding import BodyDecoder
+from incremental_crawl.transport.decompressors import PIECE
 
 HTML = b"<!doctype html><title>A page</title>" + b"".join(b"<p>line %d</p>" % number for number in range(400))
 LIMIT = 1_000_000
@@ -138,6 +139,18 @@ def test_a_bomb_inside_a_bomb_and_a_chain_of_empty_streams_are_refused() -> None
         decode(gzip.compress(bomb("gzip")), "gzip")
     with pytest.raises(CodingFault):
         decode(gzip.compress(b"") * 5000, "gzip")
+
+
+def test_a_zstd_window_larger_than_the_web_allows_is_undecodable() -> None:
+    compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 25})
+    with pytest.raises(Undecodable):
+        decode(compressor.compress(HTML * 10) + compressor.flush(), "zstd")
+
+
+@pytest.mark.parametrize("beyond", range(0, 260, 13))
+def test_output_that_fills_a_piece_exactly_is_not_lost(beyond: int) -> None:
+    data = b"a" * (PIECE + beyond)
+    assert decode(raw_deflate(data), "deflate")[0] == data
 
 
 def test_the_limit_itself_is_allowed() -> None:

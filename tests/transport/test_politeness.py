@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from incremental_crawl.semantics.answers import NotModified, Purpose, Response
 from incremental_crawl.semantics.robots import RobotsRules
 from incremental_crawl.transport.budget import Budget, BudgetSpent, HostResting
+from incremental_crawl.transport.host_gate import HostGate
 from tests.transport.asking import Log, exchange, page
 from tests.transport.raw_server import End, RawRequest, RawServer, Script, answer, head, ok
 
@@ -77,6 +78,40 @@ async def test_retry_after_pauses_the_host_for_everybody(status: bytes) -> None:
         assert asking.not_before(server.host) is None
     assert gaps(server)[0] > 0.9
     assert len(server.requests) == 9
+
+
+async def test_a_pause_also_holds_for_those_who_were_waiting_for_their_turn() -> None:
+    refusals = [answer(b"429 Too Many Requests", b"", b"Retry-After: 1")]
+    serving = RawServer(lambda request: refusals.pop() if refusals else ok(b""))
+    async with serving as server, exchange(requests_per_second=10) as asking:
+        await asyncio.gather(*(asking.ask(page(server.url(f"/{number}")), 8) for number in range(3)))
+    assert gaps(server)[0] > 0.9
+
+
+async def test_a_place_given_to_somebody_who_just_gave_up_goes_to_the_next() -> None:
+    gate = HostGate("shop.example", interval=0.0, longest_wait=60.0)
+    await gate.enter(1)
+    given_up, waiting = asyncio.create_task(gate.enter(1)), asyncio.create_task(gate.enter(1))
+    await asyncio.sleep(0)
+    gate.leave()
+    given_up.cancel()
+    async with asyncio.timeout(1):
+        await waiting
+
+
+async def test_a_repetition_delays_the_next_request() -> None:
+    served: list[RawRequest] = []
+
+    def second_breaks(request: RawRequest) -> Script:
+        served.append(request)
+        return [End.CLOSE] if len(served) == 2 else ok(b"")
+
+    async with RawServer(second_breaks) as server, exchange(requests_per_second=10) as asking:
+        for number in range(3):
+            await asking.ask(page(server.url(f"/{number}")), 1)
+    assert server.targets == [b"/0", b"/1", b"/1", b"/2"]
+    assert gaps(server)[1] < 0.08
+    assert gaps(server)[2] > 0.15
 
 
 async def test_a_refusal_without_retry_after_backs_off_once_per_incident() -> None:

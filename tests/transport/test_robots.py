@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import Mapping
 from typing import Any
 
@@ -162,6 +163,14 @@ async def test_a_huge_one_counts_up_to_a_limit_and_the_cut_line_does_not() -> No
         assert isinstance(await asking.ask(page(server.url("/other")), 1), Response)
         assert refused_as(await asking.ask(page(server.url("/p000001")), 1)) is FailureKind.ROBOTS
         assert 500 * 1024 < len(asking.robots_bodies[f"http://{server.host}"]) < len(body)
+
+
+async def test_a_huge_one_counts_up_to_a_limit_when_it_is_packed_too() -> None:
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /p%06d\n" % number for number in range(200_000))
+    packed = ok(gzip.compress(body), b"Content-Encoding: gzip")
+    async with site(packed) as server, exchange(respect_robots=True) as asking:
+        assert isinstance(await asking.ask(page(server.url("/other")), 1), Response)
+        assert refused_as(await asking.ask(page(server.url("/p000001")), 1)) is FailureKind.ROBOTS
 
 
 async def test_an_endless_one_is_stopped() -> None:

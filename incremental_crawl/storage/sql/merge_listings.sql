@@ -19,7 +19,7 @@ INSERT INTO known_urls BY NAME SELECT * FROM relisted;
 
 INSERT INTO known_urls BY NAME
     SELECT url, source, 0 AS depth, false AS held, true AS listed, lastmod, $now::TIMESTAMPTZ AS first_seen, false AS weak_date,
-        false AS stale, 0 AS body_bytes, 0 AS gone_checks, 0 AS failures, 0 AS last_visit, 0 AS last_audit, 0 AS priority
+        false AS stale, 0 AS body_bytes, 0 AS gone_checks, 0 AS failures, 0 AS last_visit, 0 AS last_audit, 0 AS priority, false AS unpaired_change
     FROM listed_now ANTI JOIN known_urls USING (url)
     ORDER BY place LIMIT $room;
 DROP TABLE listed_now;

@@ -61,7 +61,8 @@ CREATE TABLE known_urls (
     failures INTEGER NOT NULL,
     last_visit INTEGER NOT NULL,
     last_audit INTEGER NOT NULL,
-    priority INTEGER NOT NULL
+    priority INTEGER NOT NULL,
+    unpaired_change BOOLEAN NOT NULL
 );
 
 -- Successors of known_urls rows, appended while crawling and folded once; the newest row of a URL wins.
@@ -240,6 +241,9 @@ CREATE TABLE sources (
 
 -- What each source lists now; replaced source by source when one was read.
 CREATE TABLE listings (source VARCHAR NOT NULL, url VARCHAR NOT NULL, lastmod VARCHAR);
+
+-- What same-moment pairs taught about a page type: in how many pairs an element path stood still, or moved.
+CREATE TABLE noise_evidence (page_type VARCHAR NOT NULL, path UBIGINT NOT NULL, stable INTEGER NOT NULL, moved INTEGER NOT NULL);
 
 CREATE VIEW current_urls AS
     SELECT j.* EXCLUDE (seq) FROM journal j QUALIFY row_number() OVER (PARTITION BY url ORDER BY seq DESC) = 1
