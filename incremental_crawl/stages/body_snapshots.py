@@ -21,8 +21,8 @@ from incremental_crawl.storage.visits import Visit
 from incremental_crawl.transport.budget import BudgetSpent, HostResting
 
 STAGE = "body_snapshots"
-_FETCH_CHUNK = 200
-_DECIDE_CHUNK = 128
+FETCH_CHUNK = 200
+DECIDE_CHUNK = 128
 
 
 def run(run: SiteRun) -> Report:
@@ -47,10 +47,10 @@ async def _work_off(run: SiteRun, visit: Visit, state: State) -> None:
             checkpoints = Checkpoints(run, visit, state, asker, spool)
             decider = Decider(run, visit, state, asker, _follows_links(run, state))
             while True:
-                while undecided := plan.undecided(state, visit.visit, _DECIDE_CHUNK):
+                while undecided := plan.undecided(state, visit.visit, DECIDE_CHUNK):
                     await decider.decide(undecided)
                     _tell(run, visit, state)
-                todo = plan.todo(state, visit.visit, _FETCH_CHUNK)
+                todo = plan.todo(state, visit.visit, FETCH_CHUNK)
                 if not todo or not asker.budget.left():
                     return
                 await _fetch(run, state, asker, checkpoints, todo)
