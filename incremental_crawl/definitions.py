@@ -18,7 +18,7 @@ defs = dg.Definitions(
         assets.records,
     ],
     asset_checks=[checks.churn_within_limit, checks.changes_within_limit],
-    jobs=jobs.ALL,
+    jobs=[jobs.crawl, jobs.reparse, jobs.resume_after_approval, jobs.prune_snapshots],
     schedules=schedules(),
     sensors=[snapshot_retention],
     executor=dg.in_process_executor,

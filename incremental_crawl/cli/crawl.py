@@ -53,8 +53,8 @@ def canonical(site: str, urls: tuple[str, ...]) -> list[str]:
 
 def crawl_site(site: str, every_page: bool, urls: list[str], limit: int | None, as_json: bool) -> dict[str, Any]:
     """One visit of one site; prints its summary and returns it."""
-    from incremental_crawl.defs.launch import launch, visit_config
     from incremental_crawl.definitions import defs
+    from incremental_crawl.defs.launch import launch, visit_config
 
     with ExitStack() as stack:
         if not as_json:
@@ -72,7 +72,14 @@ def crawl_site(site: str, every_page: bool, urls: list[str], limit: int | None, 
 def _summary(
     site: str, success: bool, problem: str | None, run_id: str, numbers: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    last = next((numbers[name] for name in ("records", "page_records", "body_snapshots", "revalidation_sweep") if name in numbers), {})
+    last = next(
+        (
+            numbers[name]
+            for name in ("records", "page_records", "body_snapshots", "revalidation_sweep")
+            if name in numbers
+        ),
+        {},
+    )
     counts = {name: value for name, value in last.items() if isinstance(value, int | float)}
     with Datasets(project().data_dir) as datasets:
         own = next((row for row in datasets.site_summaries(now()) if row["site"] == site), {})

@@ -46,8 +46,8 @@ def reparse(site: str, first: date, last: date | None, dry_run: bool) -> None:
 
 
 def _launch(site: str, first: date, last: date) -> None:
-    from incremental_crawl.defs.launch import launch
     from incremental_crawl.definitions import defs
+    from incremental_crawl.defs.launch import launch
 
     with progress_bar(site):
         launched = launch(defs, "reparse", site, first, last)

@@ -38,8 +38,8 @@ def _show(site: str, plan: WaitingPlan) -> None:
 @click.option("--even-if-incomplete", is_flag=True, help="Also where the sweep itself mostly failed.")
 def approve(site: str, even_if_incomplete: bool) -> None:
     """Let the oldest waiting plan of SITE go on, without sweeping again."""
-    from incremental_crawl.defs.launch import launch
     from incremental_crawl.definitions import defs
+    from incremental_crawl.defs.launch import launch
 
     visit = gates.approve(stage_run(site), even_if_incomplete)
     with progress_bar(site):

@@ -15,7 +15,7 @@ from incremental_crawl.defs.clock import now
 from incremental_crawl.stages.site_run import SiteRun
 
 
-class SiteName(click.ParamType):
+class SiteName(click.ParamType[str]):
     """The name of a site file."""
 
     name = "site"

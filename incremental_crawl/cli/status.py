@@ -45,7 +45,9 @@ def _sites(only: str | None) -> list[dict[str, Any]]:
         known = {row["site"]: row for row in datasets.site_summaries(now())}
         names = sorted({*catalogue.sites, *catalogue.broken, *known})
         if only is not None and only not in names:
-            raise click.BadParameter(f"there is no site {only}; known are {', '.join(names) or 'none'}", param_hint="SITE")
+            raise click.BadParameter(
+                f"there is no site {only}; known are {', '.join(names) or 'none'}", param_hint="SITE"
+            )
         rows = [_row(name, known.get(name, {})) for name in names if only in (None, name)]
         for row in rows:
             broken = catalogue.broken.get(row["site"])
@@ -96,7 +98,9 @@ def _details(console: Console, row: dict[str, Any]) -> None:
             console.print(f"  asked to be left alone until {instant(host['not_before'], now())}")
     for page in row["failing_pages"]:
         due = instant(page["next_due"], now())
-        console.print(f"  failing ×{page['failures']}  {page['url']}  next {due}  {page['error'] or ''}", soft_wrap=True)
+        console.print(
+            f"  failing ×{page['failures']}  {page['url']}  next {due}  {page['error'] or ''}", soft_wrap=True
+        )
     for plan in row["waiting"]:
         console.print(
             f"\n[yellow]visit {plan['visit']} of {plan['day']} waits[/]: {plan['reason']}; {plan['pages']} pages. "

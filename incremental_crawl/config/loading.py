@@ -150,8 +150,9 @@ def merged(defaults: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any
     for key, value in own.items():
         below = result.get(key)
         if isinstance(below, Mapping) and isinstance(value, Mapping):
-            value = merged(below, value)
-        result[key] = value
+            result[key] = merged(below, value)
+        else:
+            result[key] = value
     return result
 
 

@@ -1,4 +1,4 @@
-"""Did you mean …?"""
+"""What a misspelt key or word was probably meant to be."""
 
 from __future__ import annotations
 

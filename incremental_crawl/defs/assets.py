@@ -68,9 +68,7 @@ def page_diffs(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
     return materialized(*(diff_stage.run(part.run, part.last_day) for part in ranges_of(context)))
 
 
-@dg.asset(
-    group_name=GROUP, partitions_def=day_by_site, deps=[page_diffs], backfill_policy=OFFLINE, kinds={"parquet"}
-)
+@dg.asset(group_name=GROUP, partitions_def=day_by_site, deps=[page_diffs], backfill_policy=OFFLINE, kinds={"parquet"})
 def records(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
     """The current records, one row per live page, and the visit's files: the publication of the visit."""
     return materialized(*(publish_stage.run(part.run, part.last_day) for part in ranges_of(context)))

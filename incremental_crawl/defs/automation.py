@@ -52,9 +52,7 @@ def schedules() -> list[dg.ScheduleDefinition]:
     return [*working, *(_broken_schedule(name, error) for name, error in known.broken.items())]
 
 
-@dg.sensor(
-    job=prune_snapshots, minimum_interval_seconds=3600, default_status=dg.DefaultSensorStatus.RUNNING
-)
+@dg.sensor(job=prune_snapshots, minimum_interval_seconds=3600, default_status=dg.DefaultSensorStatus.RUNNING)
 def snapshot_retention(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Asks for a pruning while bodies past their window are left; a failed one is asked for again within the hour."""
     found = prune_stage.overdue(project().data_dir, keep_days(), now())

@@ -44,6 +44,3 @@ def prune(context: dg.OpExecutionContext) -> None:
 def prune_snapshots() -> None:
     """Prune every site."""
     prune()
-
-
-ALL = [crawl, reparse, resume_after_approval, prune_snapshots]

@@ -15,8 +15,8 @@ from incremental_crawl.config.loading import SiteCatalogue, load_site, load_site
 from incremental_crawl.config.project import Project
 from incremental_crawl.defs.clock import now
 from incremental_crawl.defs.progress import progress
-from incremental_crawl.stages.site_run import SiteRun
-from incremental_crawl.storage.visits import VisitOptions
+from incremental_crawl.stages.site_run import SiteRun, no_progress
+from incremental_crawl.storage.visits import DEFAULT_OPTIONS, VisitOptions
 
 DAY, SITE = "day", "site"
 RunContext: TypeAlias = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
@@ -42,7 +42,7 @@ def catalogue() -> SiteCatalogue:
 
 
 def site_run(
-    site: str, day: date, context: RunContext | None = None, options: VisitOptions = VisitOptions()
+    site: str, day: date, context: RunContext | None = None, options: VisitOptions = DEFAULT_OPTIONS
 ) -> SiteRun:
     """The stage run of one partition. The site file is read anew. Raises `ConfigError` for a broken one."""
     own = project()
@@ -53,11 +53,11 @@ def site_run(
         clock=now,
         run_id=context.run.run_id if context is not None else None,
         options=options,
-        progress=progress(context.log.info if context is not None else lambda line: None),
+        progress=progress(context.log.info) if context is not None else no_progress,
     )
 
 
-def run_of(context: RunContext, options: VisitOptions = VisitOptions()) -> SiteRun:
+def run_of(context: RunContext, options: VisitOptions = DEFAULT_OPTIONS) -> SiteRun:
     """The stage run of a run that has exactly one partition."""
     ranges = list(ranges_of(context, options))
     if len(ranges) != 1 or ranges[0].run.day != ranges[0].last_day:
@@ -65,7 +65,7 @@ def run_of(context: RunContext, options: VisitOptions = VisitOptions()) -> SiteR
     return ranges[0].run
 
 
-def ranges_of(context: RunContext, options: VisitOptions = VisitOptions()) -> Iterator[DayRange]:
+def ranges_of(context: RunContext, options: VisitOptions = DEFAULT_OPTIONS) -> Iterator[DayRange]:
     """The run's partitions as one range of days per site."""
     days: dict[str, list[date]] = {}
     for key in _partition_keys(context):

@@ -52,7 +52,9 @@ def dev(port: int) -> None:
     """Start the Dagster UI with its daemon (schedules and sensors), and the bookshop beside it."""
     home = instance_home()
     with open_shop(project().data_dir) as shop:
-        click.echo(f"bookshop at {shop.url} · Dagster UI at http://127.0.0.1:{port} · instance in {home} · Ctrl-C ends all")
+        click.echo(
+            f"bookshop at {shop.url} · Dagster UI at http://127.0.0.1:{port} · instance in {home} · Ctrl-C ends all"
+        )
         dagster = Path(sys.executable).with_name("dagster")
         command = [str(dagster), "dev", "--workspace", "workspace.yaml", "--host", "127.0.0.1", "--port", str(port)]
         with subprocess.Popen(command) as server:

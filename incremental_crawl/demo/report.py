@@ -78,10 +78,14 @@ def _print_savings(console: Console, counts: dict[str, Any]) -> None:
 def _print_places(console: Console, data_dir: Path) -> None:
     console.print("\n[bold]Where to look[/]")
     console.print(f"  {data_dir}/records/    the shop's books as a table    {data_dir}/page_diffs/    every change")
-    console.print(f"  {data_dir}/body_snapshots/    raw pages, kept seven days    {data_dir}/observations/    every request")
+    console.print(
+        f"  {data_dir}/body_snapshots/    raw pages, kept seven days    {data_dir}/observations/    every request"
+    )
     console.print("[bold]What to try next[/]")
     program = ".venv/bin/incremental-crawl"
     console.print(f"  {program} changes bookshop --since 1h        the change feed (--json for a program)")
-    console.print(f"  {program} sql \"SELECT title, price FROM records WHERE type = 'book' ORDER BY price DESC LIMIT 5\"")
+    console.print(
+        f"  {program} sql \"SELECT title, price FROM records WHERE type = 'book' ORDER BY price DESC LIMIT 5\""
+    )
     console.print("  make dev                                             the same in the Dagster UI")
     console.print("  make crawl                                           once more: the shop moves on")

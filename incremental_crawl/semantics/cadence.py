@@ -46,4 +46,4 @@ class Cadence:
 
 
 def _doubled(interval: timedelta, times: int) -> timedelta:
-    return interval * 2 ** max(0, min(times, _MAX_DOUBLINGS))
+    return interval * (1 << max(0, min(times, _MAX_DOUBLINGS)))

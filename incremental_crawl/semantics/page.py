@@ -14,7 +14,8 @@ class PageState:
 
     `held` tells pages (a record was made from the URL) from the frontier. `hop_*` are the validators of the last hop
     of a temporary redirect, which belong to that hop and to no other URL. `compare_sha256` is the digest under the
-    page's noise mask (see `semantics.decision`), by which a new body is judged; `content_sha256` is that of the record as it was published.
+    page's noise mask (see `semantics.decision`), by which a new body is judged; `content_sha256` is that of the
+    record as it was published.
     `unpaired_change` says that the last check found a change without a second fetch.
     """
 

@@ -54,9 +54,10 @@ class SiteNoise:
         """The mask that holds for every page of the type."""
         if self._shared is None:
             self._shared = shared(self.masks).union(
-                Mask(paths=self._paths(mask.paths for mask in self.masks), unordered=self._paths(
-                    mask.unordered for mask in self.masks
-                ))
+                Mask(
+                    paths=self._paths(mask.paths for mask in self.masks),
+                    unordered=self._paths(mask.unordered for mask in self.masks),
+                )
             )
         return self._shared
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -127,7 +127,7 @@ class Asker:
         return taken
 
     def heard_aside(self, ask: Ask, answer: Answer) -> None:
-        """Write down a request that the exchange made on its own account: robots.txt, or one that broke and was repeated."""
+        """Write down what the exchange sent on its own account: robots.txt, or a request that broke off."""
         if id(ask) in self._pending:
             if isinstance(answer, Failure):
                 self._broken[ask.url] = (ask, answer)
@@ -305,7 +305,7 @@ def _budget(run: SiteRun, visit: Visit, state: State) -> Budget:
 
 async def in_flight(
     items: Iterator[T], work: Callable[[T], Awaitable[R]], limit: int
-) -> AsyncIterator[tuple[T, R | BudgetSpent]]:
+) -> AsyncGenerator[tuple[T, R | BudgetSpent], None]:
     """Do `work` on the items, `limit` at a time, and yield each with its result as it comes.
 
     Once the budget is spent no further item is taken; the items that could not be asked come back with the exception.

@@ -26,7 +26,7 @@ DECIDE_CHUNK = 128
 
 
 def run(run: SiteRun) -> Report:
-    """Work off the plan until it is empty or the budget is spent. Raises `VisitRefused` where no plan may be fetched."""
+    """Work off the plan until it is empty or the budget is spent. Raises `VisitRefused` where none may be fetched."""
     with run.state(STAGE) as state:
         visit = visits.under_way(state, run.day, "revalidation_sweep")
         if not visits.stage_done(state, visit.visit, STAGE):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from incremental_crawl.semantics.record_diff import diff_records
 from incremental_crawl.stages import records
 from incremental_crawl.stages.records_of import record_value, tracked_fields
 from incremental_crawl.stages.site_run import SiteRun
-from incremental_crawl.semantics.record_diff import diff_records
 from incremental_crawl.storage import decisions, plan, visits
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.state import State, open_state
@@ -55,8 +55,9 @@ def gate_report(run: SiteRun, stage: str) -> GateReport:
         if visit.status is VisitStatus.WAITING and visit.gate_stage == stage:
             site = run.site.name
             sentence = (
-                f"visit {visit.visit} waits for a person: {visit.gate_reason}. Look at `incremental-crawl review {site}`, "
-                f"then `incremental-crawl approve {site}` or `incremental-crawl reject {site}`"
+                f"visit {visit.visit} waits for a person: {visit.gate_reason}. "
+                f"Look at `incremental-crawl review {site}`, then `incremental-crawl approve {site}` "
+                f"or `incremental-crawl reject {site}`"
             )
             return GateReport(False, sentence, numbers)
         if visit.approved and visit.gate_stage == stage:
@@ -77,8 +78,8 @@ def approve(run: SiteRun, even_if_incomplete: bool) -> Visit:
         unfinished = visits.current(state)
         if unfinished is not None:
             raise VisitRefused(
-                f"visit {unfinished.visit} of {unfinished.day} is under way: let `incremental-crawl crawl {run.site.name}` "
-                "finish it, then approve"
+                f"visit {unfinished.visit} of {unfinished.day} is under way: "
+                f"let `incremental-crawl crawl {run.site.name}` finish it, then approve"
             )
         if visit.gate_incomplete and not even_if_incomplete:
             raise VisitRefused(

@@ -20,7 +20,7 @@ from incremental_crawl.storage import known_urls, publication
 from incremental_crawl.storage.current_records import ColumnKind, RecordColumn, RecordTable
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.state import State, open_state
-from incremental_crawl.storage.visits import Visit, VisitOptions
+from incremental_crawl.storage.visits import DEFAULT_OPTIONS, Visit, VisitOptions
 
 
 class Progress(Protocol):
@@ -43,7 +43,7 @@ class SiteRun:
     day: date
     clock: Callable[[], datetime]
     run_id: str | None = None
-    options: VisitOptions = VisitOptions()
+    options: VisitOptions = DEFAULT_OPTIONS
     progress: Progress = no_progress
     lock_wait_s: float = 60.0
 

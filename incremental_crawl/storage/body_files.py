@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,18 +15,17 @@ from incremental_crawl.storage.durable import replacing
 from incremental_crawl.storage.sql import query
 from incremental_crawl.storage.state import State
 
-SCHEMA = pa.schema(
-    [
-        ("url", pa.string()),
-        ("fetched_at", pa.timestamp("us", tz="UTC")),
-        ("status", pa.int32()),
-        ("headers", pa.string()),
-        ("content_type", pa.string()),
-        ("charset", pa.string()),
-        ("body", pa.large_binary()),
-        ("body_sha256", pa.string()),
-    ]
-)
+_FIELDS: list[pa.Field[Any]] = [
+    pa.field("url", pa.string()),
+    pa.field("fetched_at", pa.timestamp("us", tz="UTC")),
+    pa.field("status", pa.int32()),
+    pa.field("headers", pa.string()),
+    pa.field("content_type", pa.string()),
+    pa.field("charset", pa.string()),
+    pa.field("body", pa.large_binary()),
+    pa.field("body_sha256", pa.string()),
+]
+SCHEMA = pa.schema(_FIELDS)
 _ROWS_PER_GROUP = 500
 _BYTES_PER_GROUP = 8_000_000
 
@@ -44,9 +44,7 @@ def export(state: State, visit: int, path: Path) -> int:
         return 0
     with (
         replacing(path) as temporary,
-        pq.ParquetWriter(
-            temporary, SCHEMA, compression="zstd", compression_level=3, use_dictionary=["content_type", "charset"]
-        ) as writer,
+        pq.ParquetWriter(temporary, SCHEMA, compression="zstd", compression_level=3) as writer,
     ):
         for group in _groups(state, rows):
             writer.write_table(group, row_group_size=_ROWS_PER_GROUP)
@@ -57,14 +55,14 @@ def read_urls(path: Path, urls: Sequence[str]) -> dict[str, bytes]:
     """The bodies of `urls` in a snapshot file, by URL; a missing file or URL is simply missing."""
     if not urls or not path.exists():
         return {}
+    wanted = pa.array(list(urls), pa.string())
+    found: dict[str, bytes] = {}
     with pq.ParquetFile(path) as file:
-        wanted = pa.array(list(urls), pa.string())
-        found: dict[str, bytes] = {}
         for group in range(file.num_row_groups):
             hits = pc.is_in(file.read_row_group(group, columns=["url"]).column("url"), value_set=wanted)
             if pc.any(hits).as_py():
-                rows = file.read_row_group(group, columns=["url", "body"]).filter(hits)
-                found.update(zip(rows.column("url").to_pylist(), rows.column("body").to_pylist(), strict=True))
+                rows = file.read_row_group(group, columns=["url", "body"]).filter(hits).to_pylist()
+                found |= {row["url"]: row["body"] for row in rows}
     return found
 
 

@@ -43,7 +43,7 @@ def fold_proposals(state: State, visit: int, journalled: Sequence[Journalled], n
 
 
 def moved_sources(state: State, visit: int) -> list[tuple[str, str, int, datetime]]:
-    """(source, target, status, observed_at) of the permanent redirects whose target's record the visit is about to fold."""
+    """(source, target, status, observed_at) of permanent redirects whose target's record is about to be folded."""
     return [
         (row[0], row[1], row[2], row[3])
         for row in state.rows(

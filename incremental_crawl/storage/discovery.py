@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from incremental_crawl.storage.rows import Observation
+from incremental_crawl.storage.sql import query
 from incremental_crawl.storage.state import State
 
 STAMP_SHARE = 0.8
@@ -49,8 +50,8 @@ class MergeReport:
 def source(state: State, url: str) -> Source | None:
     """The source as it was last read, or None."""
     columns = "url, visit, kind, status, etag, last_modified, sha256, entries, children, problem"
-    rows = state.rows(f"SELECT {columns} FROM sources WHERE url = ?", [url])
-    return Source(*rows[0][:8], tuple(rows[0][8]), rows[0][9]) if rows else None
+    rows = state.dicts(f"SELECT {columns} FROM sources WHERE url = ?", [url])
+    return Source(**rows[0] | {"children": tuple(rows[0]["children"])}) if rows else None
 
 
 def store(
@@ -109,18 +110,4 @@ def merge(
 
 
 def _counts(state: State) -> dict[str, Any]:
-    names = ("before", "kept", "both", "moved", "new")
-    return dict(
-        zip(
-            names,
-            state.rows(
-                "WITH l AS (SELECT url, max(lastmod) AS lastmod FROM listings GROUP BY url) "
-                "SELECT (SELECT count(*) FROM known_urls WHERE listed), "
-                "(SELECT count(*) FROM known_urls k SEMI JOIN l USING (url) WHERE k.listed), "
-                "(SELECT count(*) FROM known_urls k JOIN l USING (url) WHERE k.lastmod IS NOT NULL AND l.lastmod IS NOT NULL), "
-                "(SELECT count(*) FROM known_urls k JOIN l USING (url) WHERE k.lastmod <> l.lastmod), "
-                "(SELECT count(*) FROM l ANTI JOIN known_urls USING (url))"
-            )[0],
-            strict=True,
-        )
-    )
+    return state.dicts(query("count_listings"))[0]

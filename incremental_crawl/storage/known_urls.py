@@ -48,7 +48,8 @@ def add_found(state: State, urls: Sequence[str], source: str, depth: int, now: d
 def _frontier_columns(source: str) -> str:
     quoted = source.replace("'", "''")
     return (
-        f"url, '{quoted}' AS source, $depth::INTEGER AS depth, false AS held, false AS listed, $now::TIMESTAMPTZ AS first_seen, "
+        f"url, '{quoted}' AS source, $depth::INTEGER AS depth, false AS held, false AS listed, "
+        "$now::TIMESTAMPTZ AS first_seen, "
         "false AS weak_date, false AS stale, 0 AS body_bytes, 0 AS gone_checks, 0 AS failures, 0 AS last_visit, "
         "0 AS last_audit, 0 AS priority, false AS unpaired_change"
     )
@@ -75,7 +76,8 @@ def _taken(state: State, visit: Visit) -> int:
     return int(
         state.value(
             "SELECT count(DISTINCT url) FROM (SELECT url FROM current_urls WHERE last_visit = $v "
-            "UNION ALL SELECT url FROM plan WHERE visit = $v AND reason <> 'audit' UNION ALL SELECT url FROM suspects WHERE visit = $v)",
+            "UNION ALL SELECT url FROM plan WHERE visit = $v AND reason <> 'audit' "
+            "UNION ALL SELECT url FROM suspects WHERE visit = $v)",
             {"v": visit.visit},
         )
     )
@@ -144,7 +146,8 @@ def fold_leftovers(state: State) -> None:
 def forget(state: State, before: datetime) -> None:
     """Drop frontier rows that nothing lists and nothing has answered for since `before`."""
     state.run(
-        "DELETE FROM known_urls WHERE NOT held AND NOT listed AND source <> 'start' AND failures > 0 AND first_seen < ?",
+        "DELETE FROM known_urls "
+        "WHERE NOT held AND NOT listed AND source <> 'start' AND failures > 0 AND first_seen < ?",
         [before],
     )
 

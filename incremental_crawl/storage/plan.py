@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import fields
-from datetime import datetime
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,7 +14,8 @@ from incremental_crawl.storage.state import State
 _COLUMNS = tuple(field.name for field in fields(PlanRow))
 _COLUMN_LIST = ", ".join(f'"{name}"' for name in _COLUMNS)
 _PROPOSAL_OWN = (
-    "seq outcome evidence moved_from observation compared keep_body observed_at record old_record main_text lines paths visit"
+    "seq outcome evidence moved_from observation compared keep_body observed_at record old_record main_text lines "
+    "paths visit"
 ).split()
 
 
@@ -35,28 +36,17 @@ def next_seq(state: State, visit: int) -> int:
 def plan_unconditional(state: State, visit: int, first_seq: int) -> int:
     """Plan every due page that the sweep cannot ask conditionally; returns how many."""
     state.run(
-        "INSERT INTO plan BY NAME SELECT $visit::INTEGER AS visit, $seq + position AS seq, url, reason, 'todo' AS state, "
-        "depth, source FROM due_split WHERE reason IS NOT NULL",
+        "INSERT INTO plan BY NAME SELECT $visit::INTEGER AS visit, $seq + position AS seq, url, reason, "
+        "'todo' AS state, depth, source FROM due_split WHERE reason IS NOT NULL",
         {"visit": visit, "seq": first_seq},
     )
     return int(state.value("SELECT coalesce(max(position), 0) FROM due_split WHERE reason IS NOT NULL"))
 
 
 def plan_audit(state: State, visit: int, share: float, first_seq: int) -> None:
-    """Draw `share` of the pages that this visit just had answered 304, those never or longest ago audited first."""
-    answered = "url IN (SELECT url FROM outbox_observations WHERE visit = $visit AND outcome = 'not_modified' AND purpose = 'sweep')"
-    confirmed = int(
-        state.value(f"SELECT count(*) FROM known_urls WHERE last_visit = $visit AND {answered}", {"visit": visit})
-    )
-    if not confirmed or share <= 0:
-        return
-    state.run(
-        "INSERT INTO plan BY NAME SELECT $visit::INTEGER AS visit, $seq + row_number() OVER () AS seq, url, "
-        "'audit' AS reason, 'todo' AS state, depth, source FROM "
-        f"(SELECT url, depth, source FROM known_urls WHERE last_visit = $visit AND {answered} AND NOT stale "
-        "ORDER BY last_audit, hash(url, $visit) LIMIT $count)",
-        {"visit": visit, "seq": first_seq, "count": math.ceil(share * confirmed)},
-    )
+    """Draw `share` of the pages that this visit just had answered 304, but never none while there are any."""
+    if share > 0:
+        state.script("plan_audit", {"visit": visit, "seq": first_seq, "share": share})
 
 
 def append(state: State, rows: list[PlanRow]) -> None:
@@ -99,7 +89,7 @@ def carry_over(state: State, visit: int) -> None:
     )
 
 
-def append_proposals(state: State, proposals: list[Proposal]) -> None:
+def append_proposals(state: State, proposals: Sequence[Proposal]) -> None:
     """Append decided pages; nothing of them is current before page_records folds them."""
     if not proposals:
         return
@@ -112,17 +102,12 @@ def append_proposals(state: State, proposals: list[Proposal]) -> None:
 
 def suspects(state: State, visit: int) -> list[Suspect]:
     """Pages that answered 404 or 410 and about which nothing is decided."""
-    rows = state.rows(
+    rows = state.dicts(
         "SELECT visit, seq, url, status, first_at, state FROM suspects_now "
         "WHERE visit = ? AND state IN ('suspect', 'certain') ORDER BY seq",
         [visit],
     )
-    return [Suspect(*row[:5], SuspectState(row[5])) for row in rows]
-
-
-def first_fetched_at(state: State, visit: int) -> datetime | None:
-    """When the visit's first planned page was fetched."""
-    return state.value("SELECT min(fetched_at) FROM plan WHERE visit = ?", [visit])  # type: ignore[no-any-return]
+    return [Suspect(**row | {"state": SuspectState(row["state"])}) for row in rows]
 
 
 def by_reason(state: State, visit: int) -> dict[str, int]:
@@ -150,15 +135,6 @@ def sample_urls(state: State, visit: int, limit: int) -> list[str]:
     return [row[0] for row in rows]
 
 
-def _rows(state: State, condition: str, parameters: object) -> list[PlanRow]:
-    rows = state.rows(f"SELECT {_COLUMN_LIST} FROM plan_now WHERE {condition}", parameters)  # type: ignore[arg-type]
-    where = {name: at for at, name in enumerate(_COLUMNS)}
-    return [
-        PlanRow(
-            *row[: where["reason"]],
-            Reason(row[where["reason"]]),
-            PlanState(row[where["state"]]),
-            *row[where["state"] + 1 :],
-        )
-        for row in rows
-    ]
+def _rows(state: State, condition: str, parameters: Sequence[Any] | dict[str, Any]) -> list[PlanRow]:
+    rows = state.dicts(f"SELECT {_COLUMN_LIST} FROM plan_now WHERE {condition}", parameters)
+    return [PlanRow(**row | {"reason": Reason(row["reason"]), "state": PlanState(row["state"])}) for row in rows]

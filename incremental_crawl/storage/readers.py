@@ -1,4 +1,4 @@
-"""Reading the datasets: an in-memory DuckDB with one view per dataset. Never opens a state file, never locks a crawl."""
+"""Reading the datasets: an in-memory DuckDB with a view for each. Never opens a state file, never locks a crawl."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 _GROWING = ("body_snapshots", "page_records", "page_diffs", "tombstones", "observations")
 _COPIES = ("pages", "hosts")
+_RECORDS = "records/site=*/type=*/records.parquet"
 
 
 class UnknownSite(Exception):
@@ -43,10 +44,10 @@ class Datasets:
         self._con = duckdb.connect()
         self._con.execute("SET TimeZone = 'UTC'")
         self.views = [name for name in (*_GROWING, *_COPIES) if self._view(name)]
-        if self._has("records/site=*/type=*/records.parquet"):
+        if self._has(_RECORDS):
             self._con.execute(
-                "CREATE VIEW records AS SELECT * FROM read_parquet("
-                f"'{self._glob('records/site=*/type=*/records.parquet')}', union_by_name = true, hive_partitioning = true)"
+                f"CREATE VIEW records AS SELECT * FROM read_parquet('{self._glob(_RECORDS)}', "
+                "union_by_name = true, hive_partitioning = true)"
             )
             self.views.append("records")
 
@@ -77,10 +78,11 @@ class Datasets:
             conditions.append("kind <> 'corrected'")
         if "page_diffs" not in self.views:
             return pa.table({})
-        return self._con.sql(
+        table: pa.Table = self._con.sql(
             f"SELECT * EXCLUDE (day) FROM page_diffs WHERE {' AND '.join(conditions)} ORDER BY event_id",
             params=values or None,
         ).to_arrow_table()
+        return table
 
     def site_summaries(self, now: datetime) -> list[dict[str, Any]]:
         """One row per site: pages, due, gone, moved, stale, failing, next due time, last check."""
@@ -153,4 +155,3 @@ SELECT p.url, p.failures, p.next_due,
      WHERE o.site = p.site AND o.url = p.url) AS error
 FROM pages p WHERE p.site = $site AND p.failures > 0 ORDER BY p.failures DESC, p.url LIMIT $limit
 """
-

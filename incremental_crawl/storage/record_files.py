@@ -11,4 +11,5 @@ def urls(path: Path) -> frozenset[str]:
     """The URLs that have a version in a visit's page_records file; none where there is no file."""
     if not path.exists():
         return frozenset()
-    return frozenset(pq.read_table(path, columns=["url"], partitioning=None).column("url").to_pylist())
+    column = pq.read_table(path, columns=["url"], partitioning=None).column("url")
+    return frozenset(url for url in column.to_pylist() if url is not None)

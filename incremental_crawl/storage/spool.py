@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from incremental_crawl.storage.durable import DurableStep, reached, sync_directory
 
-_SCHEMA = pa.schema([("url", pa.string()), ("body", pa.large_binary())])
+_FIELDS: list[pa.Field[Any]] = [pa.field("url", pa.string()), pa.field("body", pa.large_binary())]
+_SCHEMA = pa.schema(_FIELDS)
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 
 

@@ -57,7 +57,14 @@ class State:
 
     def arrow(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> pa.Table:
         """The result as one Arrow table."""
-        return self._con.sql(sql, params=parameters or None).to_arrow_table()
+        table: pa.Table = self._con.sql(sql, params=parameters or None).to_arrow_table()
+        return table
+
+    def dicts(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[dict[str, Any]]:
+        """The result as one dict per row; for small results only."""
+        result = self._con.execute(sql, parameters)
+        names = [column[0] for column in result.description or []]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
     def append(self, table: str, rows: pa.Table | Sequence[Any]) -> None:
         """Append an Arrow table, or objects with an attribute per column, to `table`."""

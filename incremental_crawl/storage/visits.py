@@ -36,6 +36,9 @@ class VisitOptions:
     page_limit: int | None = None
 
 
+DEFAULT_OPTIONS = VisitOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """A row of `visits`."""
@@ -156,7 +159,7 @@ def keep_summary(state: State, visit: int, numbers: Mapping[str, int | float]) -
 def summary(state: State, visit: int) -> dict[str, int | float]:
     """The numbers of a published visit; empty before."""
     kept = state.value("SELECT summary FROM visits WHERE visit = ?", [visit])
-    return json.loads(kept) if kept else {}  # type: ignore[no-any-return]
+    return json.loads(kept) if kept else {}
 
 
 def stage_done(state: State, visit: int, stage: str) -> bool:
@@ -235,5 +238,5 @@ def _one(state: State, condition: str, parameters: list[Any] | None = None) -> V
 
 
 def _many(state: State, condition: str, parameters: list[Any] | None = None) -> list[Visit]:
-    rows = state.rows(f"SELECT {_COLUMNS} FROM visits WHERE {condition} ORDER BY visit", parameters or [])
-    return [Visit(*row[:3], VisitStatus(row[3]), row[4], tuple(row[5]), *row[6:]) for row in rows]
+    rows = state.dicts(f"SELECT {_COLUMNS} FROM visits WHERE {condition} ORDER BY visit", parameters or [])
+    return [Visit(**row | {"status": VisitStatus(row["status"]), "only_urls": tuple(row["only_urls"])}) for row in rows]

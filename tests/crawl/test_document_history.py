@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -20,11 +20,9 @@ def crawl_through(
 ) -> float:
     """Visit at every moment and check the events against the truth; returns the share of needless bytes."""
     with DocumentsOrigin(versions, validators=validators, seed=7) as origin:  # type: ignore[arg-type]
-        settings = local_site(
-            origin.base_url + "/", revalidation={"audit_share": audit_share}, main_text="none"
-        )
+        settings = local_site(origin.base_url + "/", revalidation={"audit_share": audit_share}, main_text="none")
         site = CrawledSite(folder, settings)
-        full_crawls = needless = 0
+        first = full_crawls = needless = 0
         for number, moment in enumerate(moments):
             origin.moment = moment
             before = len(origin.log)
@@ -57,3 +55,22 @@ def _with_returns(site: CrawledSite, expected: list[tuple[str, str]]) -> list[tu
     gone = {path for kind, path in site.events() if kind == "gone"}
     known = {path for kind, path in site.events(1) if kind == "new"}
     return [("restored", path) if kind == "new" and path in gone & known else (kind, path) for kind, path in expected]
+
+
+@pytest.mark.parametrize("validators", ["both", "etag", "date", "none"])
+def test_made_up_documents_change_exactly_when_they_change(tmp_path: Path, validators: str) -> None:
+    versions = synthetic_history(pages=40, visits=6)
+    crawl_through(tmp_path, versions, visit_moments(6), validators, audit_share=0.1)
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize(
+    ("validators", "audit_share", "most"), [("both", 0.0, 0.03), ("both", 0.02, 0.06), ("none", 0.02, None)]
+)
+def test_sixteen_weeks_of_real_edits_are_found_for_few_bytes(
+    tmp_path: Path, validators: str, audit_share: float, most: float | None
+) -> None:
+    if not HISTORY.exists():
+        pytest.skip("needs ../shared/data/pep_history.parquet")
+    share = crawl_through(tmp_path, read_history(HISTORY), visit_moments(17), validators, audit_share)
+    assert most is None or share < most

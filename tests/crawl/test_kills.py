@@ -30,9 +30,7 @@ PAGES = (
     "SELECT url, etag, last_modified, content_sha256, body_sha256, meta_sha256, status, body_path, redirect_to, "
     "gone_since IS NULL, failures, lastmod, page_type, extractor_version, stale FROM {pages} ORDER BY url"
 )
-EVENTS = (
-    "SELECT event_id, url, kind, old_sha256, new_sha256, moved_to, evidence, diff, fields FROM {page_diffs} ORDER BY event_id"
-)
+EVENTS = "SELECT event_id, url, kind, old_sha256, new_sha256, moved_to, evidence, diff, fields FROM {page_diffs} ORDER BY event_id"
 RECORDS = "SELECT url, content_sha256, record, visit FROM {page_records} ORDER BY url, visit"
 CURRENT = "SELECT url, content_sha256, text FROM {records} ORDER BY url"
 BODIES = "SELECT url, body_sha256 FROM {body_snapshots} ORDER BY ALL"
@@ -134,5 +132,3 @@ def test_kills_at_random_moments_lose_nothing(disturbance: Disturbance) -> None:
 def test_an_undisturbed_second_visit_finds_what_is_true(disturbance: Disturbance) -> None:
     kinds = Counter(event[2] for event in disturbance.outcome["events"])
     assert kinds["changed"] > 2 and kinds["gone"] == 2 and kinds["moved"] == 1 and kinds["new"] > 60
-
-

@@ -25,7 +25,7 @@ from incremental_crawl.stages import (
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.state import open_state
-from incremental_crawl.storage.visits import VisitOptions
+from incremental_crawl.storage.visits import DEFAULT_OPTIONS, VisitOptions
 
 STAGES: tuple[Callable[[SiteRun], Report], ...] = (
     sitemap_urls.run,
@@ -67,7 +67,7 @@ class CrawledSite:
         sites.mkdir(parents=True, exist_ok=True)
         (sites / f"{NAME}.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
 
-    def run(self, options: VisitOptions = VisitOptions(), day: datetime | None = None) -> SiteRun:
+    def run(self, options: VisitOptions = DEFAULT_OPTIONS, day: datetime | None = None) -> SiteRun:
         """What the stages are given at the present moment."""
         project = Project(self.folder / "sites", self.data, self.now.date())
         site = load_site(self.folder / "sites", NAME)
@@ -76,12 +76,13 @@ class CrawledSite:
     def visit(
         self,
         moment: datetime | None = None,
-        options: VisitOptions = VisitOptions(),
+        options: VisitOptions = DEFAULT_OPTIONS,
         stages: Sequence[Callable[[SiteRun], Report]] = STAGES,
     ) -> dict[str, int | float]:
         """One visit, all stages; returns the numbers of the last."""
         self.now = moment or self.now
         run = self.run(options)
+        report = Report(None)
         for stage in stages:
             self.reports[stage.__module__.rsplit(".", 1)[-1]] = report = stage(run)
         return report.numbers
@@ -105,7 +106,9 @@ class CrawledSite:
     def events(self, visit: int | None = None) -> list[tuple[str, str]]:
         """(kind, path) of the published events, of one visit or all, sorted."""
         which = f"WHERE visit = {visit}" if visit is not None else ""
-        rows = self.query(f"SELECT kind, regexp_replace(url, '^[^/]*//[^/]*', '') FROM {{page_diffs}} {which} ORDER BY ALL")
+        rows = self.query(
+            f"SELECT kind, regexp_replace(url, '^[^/]*//[^/]*', '') FROM {{page_diffs}} {which} ORDER BY ALL"
+        )
         return [(kind, path) for kind, path in rows]
 
 

@@ -42,5 +42,5 @@ class StepFile:
             stream.write(f"{step}\n")
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(written, self.path)
+        Path(written).replace(self.path)
         return step
