@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 FIRST_RETRY = timedelta(minutes=15)
-_MAX_DOUBLINGS = 20
+_MOST_DOUBLINGS = 64
+LONGEST_INTERVAL = timedelta(days=36_525)
+"""A century stands for "never": a due time stays within what dates can say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,30 +22,32 @@ class Cadence:
 
     def after_check(self, now: datetime) -> datetime:
         """The next check of a page that answered."""
-        return now if self.every_run else now + self._clip(self.default)
+        return self._in(max(self.minimum, min(self.default, self.maximum)), now)
 
     def after_failure(self, now: datetime, failures: int, not_before: datetime | None = None) -> datetime:
         """The next try after `failures` consecutive failed checks; never before a Retry-After."""
-        wait = min(_doubled(FIRST_RETRY, failures - 1), self.default)
-        due = now if self.every_run else now + wait
+        due = self._in(_doubled(FIRST_RETRY, failures - 1, self.default), now)
         return max(due, not_before) if not_before is not None else due
 
     def after_gone(self, now: datetime, checks: int) -> datetime:
         """The next probe of a gone page that was found gone `checks` times in a row."""
-        return now if self.every_run else now + min(_doubled(self.default, checks - 1), self.maximum)
+        return self._in(_doubled(self.default, checks - 1, self.maximum), now)
 
     def after_moved(self, now: datetime) -> datetime:
         """The next look at the source of a permanent redirect."""
-        return now if self.every_run else now + self.maximum
+        return self._in(self.maximum, now)
 
     def brought_forward(self, last_checked: datetime | None, due: datetime, now: datetime) -> datetime:
         """The due time once a hint (a moved lastmod, a new listing) says "now", never sooner than `minimum`."""
-        earliest = now if last_checked is None else last_checked + self.minimum
+        earliest = now if last_checked is None else last_checked + min(self.minimum, LONGEST_INTERVAL)
         return min(due, max(now, earliest))
 
-    def _clip(self, interval: timedelta) -> timedelta:
-        return max(self.minimum, min(interval, self.maximum))
+    def _in(self, wait: timedelta, now: datetime) -> datetime:
+        return now if self.every_run else now + min(wait, LONGEST_INTERVAL)
 
 
-def _doubled(interval: timedelta, times: int) -> timedelta:
-    return interval * (1 << max(0, min(times, _MAX_DOUBLINGS)))
+def _doubled(interval: timedelta, times: int, most: timedelta) -> timedelta:
+    """`interval` doubled `times` times, `most` where that is more."""
+    factor = 1 << max(0, min(times, _MOST_DOUBLINGS))
+    # Divided, not multiplied: no interval can hold a million years.
+    return most if most // factor < interval else interval * factor

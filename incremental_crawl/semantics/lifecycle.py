@@ -47,7 +47,10 @@ class Version:
 
 
 def not_modified(page: PageState, headers: Headers, by_hop: bool, moment: Moment, cadence: Cadence) -> PageState:
-    """A 304 that counts: the record stands, `last_changed` and the body stay, absent validators are kept."""
+    """A 304 that counts: the record stands, `last_changed` and the body stay, absent validators are kept.
+
+    It never brings a gone or moved page back: these are asked without a condition, and only a 200 restores them.
+    """
     checked = _checked(page, moment, cadence)
     if by_hop:
         merged = merge_not_modified(page.hop_validators, headers)
@@ -68,6 +71,9 @@ def same_record(page: PageState, fetched: Fetched, version: Version, moment: Mom
     adopted = _with_validators(_checked(page, moment, cadence), fetched)
     return replace(
         adopted,
+        gone_since=None,
+        gone_checks=0,
+        redirect_to=None,
         status=fetched.status,
         body_sha256=fetched.body_sha256,
         body_bytes=fetched.body_bytes,
@@ -105,11 +111,15 @@ def rebaselined(page: PageState, fetched: Fetched, version: Version, moment: Mom
 
 
 def gone(page: PageState, status: int, moment: Moment, cadence: Cadence) -> PageState:
-    """A confirmed 404 or a 410: the tombstone is set once, later probes only space themselves out."""
+    """A confirmed 404 or a 410: the tombstone is set once, later probes only space themselves out.
+
+    A page is gone or moved, never both, so that each turn from one to the other makes its event.
+    """
     checks = page.gone_checks + 1
     return replace(
         page,
         status=status,
+        redirect_to=None,
         gone_since=page.gone_since or moment.at,
         gone_checks=checks,
         failures=0,
@@ -131,6 +141,8 @@ def moved(page: PageState, target: str, status: int, moment: Moment, cadence: Ca
         page,
         status=status,
         redirect_to=target,
+        gone_since=None,
+        gone_checks=0,
         failures=0,
         last_checked=moment.at,
         last_visit=moment.visit,
@@ -143,9 +155,6 @@ def _checked(page: PageState, moment: Moment, cadence: Cadence) -> PageState:
     return replace(
         page,
         failures=0,
-        gone_since=None,
-        gone_checks=0,
-        redirect_to=None,
         last_checked=moment.at,
         last_visit=moment.visit,
         next_due=cadence.after_check(moment.at),

@@ -32,7 +32,7 @@ from incremental_crawl.semantics.robots import RobotsRules
 from incremental_crawl.semantics.urls import InvalidUrl, Scope, canonical_url, host_of
 from incremental_crawl.semantics.validators import Validators
 from incremental_crawl.stages.site_run import SiteRun
-from incremental_crawl.storage import host_notes, plan, reports
+from incremental_crawl.storage import host_notes, plan, reports, visits
 from incremental_crawl.storage.rows import Observation
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
@@ -280,6 +280,7 @@ async def asking(run: SiteRun, visit: Visit, state: State) -> AsyncIterator[Aske
             asker.heard_aside(ask, answer)
 
     transport = AiohttpTransport(AddressGuard.for_site(run.site.allow_private_hosts, run.site.start_urls))
+    began = time.monotonic()
     budget = _budget(run, visit, state)
     pauses = host_notes.pauses(state, run.clock())
     async with Exchange(
@@ -289,6 +290,7 @@ async def asking(run: SiteRun, visit: Visit, state: State) -> AsyncIterator[Aske
         try:
             yield asker
         finally:
+            visits.add_busy(state, visit.visit, time.monotonic() - began)
             host_notes.keep_robots(state, visit.visit, exchange.robots_bodies)
             host_notes.keep_pauses(state, exchange.pauses())
             reports.keep_observations(state, asker.take_unplaced())
@@ -297,7 +299,10 @@ async def asking(run: SiteRun, visit: Visit, state: State) -> AsyncIterator[Aske
 def _budget(run: SiteRun, visit: Visit, state: State) -> Budget:
     limits = run.site.budget
     spent = reports.spent(state, visit.visit)
-    deadline = None if limits.time_per_visit is None else time.monotonic() + limits.time_per_visit.total_seconds()
+    deadline = None
+    if limits.time_per_visit is not None:
+        left = limits.time_per_visit.total_seconds() - visits.busy_s(state, visit.visit)
+        deadline = time.monotonic() + left
     budget = Budget(limits.requests_per_visit, limits.bytes_per_visit, deadline)
     budget.spend(*spent)
     return budget

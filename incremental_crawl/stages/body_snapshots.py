@@ -23,6 +23,7 @@ from incremental_crawl.transport.budget import BudgetSpent, HostResting
 STAGE = "body_snapshots"
 FETCH_CHUNK = 200
 DECIDE_CHUNK = 128
+DECIDE_BYTES = 8_000_000
 
 
 def run(run: SiteRun) -> Report:
@@ -48,12 +49,22 @@ async def _work_off(run: SiteRun, visit: Visit, state: State) -> None:
             decider = Decider(run, visit, state, asker, _follows_links(run, state))
             while True:
                 while undecided := plan.undecided(state, visit.visit, DECIDE_CHUNK):
-                    await decider.decide(undecided)
+                    await decider.decide(_bounded(undecided))
                     _tell(run, visit, state)
                 todo = plan.todo(state, visit.visit, FETCH_CHUNK)
                 if not todo or not asker.budget.left():
                     return
                 await _fetch(run, state, asker, checkpoints, todo)
+
+
+def _bounded(rows: Sequence[PlanRow]) -> Sequence[PlanRow]:
+    """As many of the rows as fit into memory together, at least one."""
+    size = 0
+    for at, row in enumerate(rows):
+        size += row.body_bytes or 0
+        if size > DECIDE_BYTES and at:
+            return rows[:at]
+    return rows
 
 
 def _follows_links(run: SiteRun, state: State) -> bool:

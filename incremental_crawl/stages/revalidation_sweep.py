@@ -56,7 +56,7 @@ def _sweep(run: SiteRun, visit: Visit, state: State) -> None:
 
 def _prepare(run: SiteRun, visit: Visit, state: State) -> None:
     """Let go of plans nobody decided about, and mark records that other rules made."""
-    for forgotten in visits.expired(state, visit.opened_at, run.body_window):
+    for forgotten in (*visits.expired(state, visit.opened_at, run.body_window), *visits.superseded(state)):
         visits.reject(state, forgotten, visit.opened_at)
     known_urls.add_start_urls(state, run.site.start_urls, visit.opened_at)
     known_urls.mark_stale(state, run.extractor_versions)

@@ -67,7 +67,7 @@ def select_due(state: State, visit: Visit, now: datetime, representation: str) -
             "page_limit": _NO_LIMIT if visit.page_limit is None else max(0, visit.page_limit - _taken(state, visit)),
         },
     )
-    state.script("split_due", {"representation": representation})
+    state.script("split_due", {"representation": representation, "visit": visit.visit})
     return int(state.value("SELECT count(*) FROM due_split"))
 
 

@@ -206,6 +206,26 @@ def reject(state: State, visit: Visit, due_again: datetime) -> None:
         state.run("UPDATE visits SET status = 'rejected', approved_at = NULL WHERE visit = ?", [visit.visit])
 
 
+def add_busy(state: State, visit: int, seconds: float) -> None:
+    """Add time that a stage spent asking."""
+    state.run("UPDATE visits SET busy_s = busy_s + ? WHERE visit = ?", [seconds, visit])
+
+
+def busy_s(state: State, visit: int) -> float:
+    """Seconds that the visit's stages have spent asking so far."""
+    return float(state.value("SELECT busy_s FROM visits WHERE visit = ?", [visit]))
+
+
+def superseded(state: State) -> list[Visit]:
+    """Waiting visits whose sweep failed before it planned anything: there is nothing to decide about."""
+    return _many(
+        state,
+        "status = 'waiting' AND gate_incomplete "
+        "AND NOT EXISTS (SELECT 1 FROM plan p WHERE p.visit = visits.visit AND p.reason <> 'audit') "
+        "AND NOT EXISTS (SELECT 1 FROM suspects s WHERE s.visit = visits.visit)",
+    )
+
+
 def unpublished(state: State) -> list[Visit]:
     """Ended visits that still have rows in the outbox: rejected plans and re-parses."""
     return _many(

@@ -1,4 +1,5 @@
--- Adds a visit's answers to the hosts' counts; run once, in the transaction that publishes the visit.
+-- Adds a visit's answers to the hosts' counts; run once, in the transaction that publishes the visit. The mode follows
+-- the recent answers, so that a host which mends its ways is believed again.
 CREATE OR REPLACE TEMP TABLE counted AS
     SELECT regexp_extract(url, '^[^/]*//([^/?#]*)', 1) AS host,
         count(*) FILTER (conditional AND purpose IN ('sweep', 'redirect')) AS conditional_requests,
@@ -14,24 +15,28 @@ CREATE OR REPLACE TEMP TABLE rolled AS
         coalesce(h.same_hash, 0) + coalesce(c.same_hash, 0) AS same_hash,
         coalesce(h.audits, 0) + coalesce(c.audits, 0) AS audits,
         coalesce(h.etag_trusted, true) AS etag_trusted, coalesce(h.last_modified_trusted, true) AS last_modified_trusted,
-        coalesce(h.head_trusted, false) AS head_trusted, h.blocked_since, h.not_before
+        coalesce(h.head_trusted, false) AS head_trusted, h.blocked_since, h.not_before,
+        coalesce(h.recent_not_modified, 0) / CASE WHEN c.host IS NULL THEN 1 ELSE 2 END + coalesce(c.not_modified, 0)
+            AS recent_not_modified,
+        coalesce(h.recent_same_hash, 0) / CASE WHEN c.host IS NULL THEN 1 ELSE 2 END + coalesce(c.same_hash, 0)
+            AS recent_same_hash
     FROM hosts h FULL JOIN counted c USING (host);
 
 DELETE FROM hosts;
 INSERT INTO hosts BY NAME
-    SELECT *,
-        CASE WHEN not_modified + same_hash >= 20 AND not_modified < $min_304_ratio * (not_modified + same_hash)
-             THEN 'hash_only' ELSE 'both' END AS mode,
-        CASE WHEN not_modified + same_hash = 0 THEN 'no conditional request has been answered yet'
-             WHEN not_modified + same_hash < 20
-             THEN format('{} of {} conditional answers about unchanged pages were 304; too few to judge',
+    SELECT * EXCLUDE (judged),
+        CASE WHEN judged < 20 THEN 'both' WHEN recent_not_modified < $min_304_ratio * judged THEN 'hash_only' ELSE 'both' END
+            AS mode,
+        CASE WHEN not_modified + same_hash = 0 THEN 'no conditional request about an unchanged page has been answered yet'
+             WHEN judged < 20
+             THEN format('{} of {} answers about unchanged pages were 304; too few of late to judge',
                          not_modified, not_modified + same_hash)
-             WHEN not_modified < $min_304_ratio * (not_modified + same_hash)
+             WHEN recent_not_modified < $min_304_ratio * judged
              THEN format('validators are not useful: {} of {} answers about unchanged pages were 304; pages are compared by hash',
                          not_modified, not_modified + same_hash)
              ELSE format('conditional requests are honoured: {} of {} answers about unchanged pages were 304',
                          not_modified, not_modified + same_hash)
         END AS verdict
-    FROM rolled;
+    FROM (SELECT *, recent_not_modified + recent_same_hash AS judged FROM rolled);
 DROP TABLE counted;
 DROP TABLE rolled;

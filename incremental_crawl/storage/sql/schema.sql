@@ -18,6 +18,7 @@ CREATE TABLE visits (
     approved_at TIMESTAMPTZ,
     published_at TIMESTAMPTZ,
     run_id VARCHAR,
+    busy_s DOUBLE NOT NULL DEFAULT 0,     -- seconds spent asking, over all runs that worked on the visit
     summary VARCHAR                       -- JSON of the visit's numbers, once published
 );
 
@@ -220,7 +221,9 @@ CREATE TABLE hosts (
     head_trusted BOOLEAN NOT NULL,
     blocked_since TIMESTAMPTZ,
     verdict VARCHAR NOT NULL,
-    not_before TIMESTAMPTZ                -- Retry-After, kept across runs
+    not_before TIMESTAMPTZ,               -- Retry-After, kept across runs
+    recent_not_modified DOUBLE NOT NULL DEFAULT 0,  -- the same counts, halved at every visit that adds to them
+    recent_same_hash DOUBLE NOT NULL DEFAULT 0
 );
 
 CREATE TABLE robots (origin VARCHAR NOT NULL, visit INTEGER NOT NULL, body BLOB NOT NULL);
