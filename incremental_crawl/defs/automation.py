@@ -5,6 +5,7 @@ import dagster as dg
 from incremental_crawl.config.problems import ConfigError
 from incremental_crawl.config.site import SiteConfig
 from incremental_crawl.defs.clock import now
+from incremental_crawl.defs.dead_runs import end_dead_runs
 from incremental_crawl.defs.jobs import crawl, prune_snapshots
 from incremental_crawl.defs.partitions import partition_key
 from incremental_crawl.defs.project import catalogue, keep_days, project
@@ -26,6 +27,7 @@ def _schedule(site: SiteConfig, cron: str) -> dg.ScheduleDefinition:
         description=f"Crawls {site.name}; finishes a visit that is still open before a new one is opened.",
     )
     def crawl_on_time(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        end_dead_runs(context.instance)
         try:
             day = day_to_run(SiteLayout(project().data_dir, site.name), now(), wait_s=0)
         except SiteLocked as locked:
@@ -52,7 +54,12 @@ def schedules() -> list[dg.ScheduleDefinition]:
     return [*working, *(_broken_schedule(name, error) for name, error in known.broken.items())]
 
 
-@dg.sensor(job=prune_snapshots, minimum_interval_seconds=3600, default_status=dg.DefaultSensorStatus.RUNNING)
+@dg.sensor(
+    job=prune_snapshots,
+    minimum_interval_seconds=3600,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Every hour: asks for prune_snapshots while raw bodies past their site's window are left.",
+)
 def snapshot_retention(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Asks for a pruning while bodies past their window are left; a failed one is asked for again within the hour."""
     found = prune_stage.overdue(project().data_dir, keep_days(), now())

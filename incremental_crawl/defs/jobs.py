@@ -6,6 +6,7 @@ from incremental_crawl.defs import assets
 from incremental_crawl.defs.assets import GROUP
 from incremental_crawl.defs.checks import churn_within_limit
 from incremental_crawl.defs.clock import now
+from incremental_crawl.defs.dead_runs import hold_as_running
 from incremental_crawl.defs.project import keep_days, project
 from incremental_crawl.stages import prune_snapshots as prune_stage
 
@@ -30,6 +31,7 @@ resume_after_approval = dg.define_asset_job(
 @dg.op
 def prune(context: dg.OpExecutionContext) -> None:
     """Drop raw bodies that are past their site's body window."""
+    hold_as_running(context.instance, context.run_id)
     report = prune_stage.run(project().data_dir, keep_days(), now())
     for pruned in report.pruned:
         context.log.info(f"{pruned.site}: {pruned.bodies} bodies of {len(pruned.days)} days, {pruned.bytes} bytes")

@@ -12,6 +12,7 @@ from typing import Any
 
 import dagster as dg
 
+from incremental_crawl.defs.dead_runs import end_dead_runs
 from incremental_crawl.defs.partitions import partition_key
 
 INSTANCE_FOLDER = ".dagster"
@@ -60,6 +61,7 @@ def launch(
     """Run `job` for the site's partition of `day`, or for the range of partitions up to `last_day`."""
     resolved = definitions.resolve_job_def(job)
     with instance() as own:
+        end_dead_runs(own)
         ranged = last_day is not None and last_day != day
         result = resolved.execute_in_process(
             instance=own,

@@ -36,10 +36,11 @@ def _numbers(reports: Iterable[Report]) -> dict[str, int | float]:
     return numbers
 
 
-def _notes(reports: Iterable[Report]) -> dict[str, str | int]:
-    notes: dict[str, str | int] = {}
+def _notes(reports: Iterable[Report]) -> dict[str, str]:
+    """Sentences; the visit's number is one of them, so that nobody plots it."""
+    notes: dict[str, str] = {}
     for report in reports:
         notes.update(report.notes)
         if report.visit is not None:
-            notes["visit"] = report.visit
+            notes["visit"] = str(report.visit)
     return notes

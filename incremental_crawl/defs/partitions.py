@@ -6,13 +6,7 @@ from datetime import date
 
 import dagster as dg
 
-from incremental_crawl.defs.project import DAY, SITE, catalogue, project
-
-
-def site_names() -> list[str]:
-    """Every site with a file, also a disabled or broken one: its partition stays."""
-    known = catalogue()
-    return sorted({*known.sites, *known.broken})
+from incremental_crawl.defs.project import DAY, SITE, project, site_names
 
 
 def partition_key(day: date, site: str) -> str:

@@ -14,6 +14,7 @@ import dagster as dg
 from incremental_crawl.config.loading import SiteCatalogue, load_site, load_sites
 from incremental_crawl.config.project import Project
 from incremental_crawl.defs.clock import now
+from incremental_crawl.defs.dead_runs import hold_as_running
 from incremental_crawl.defs.progress import progress
 from incremental_crawl.stages.site_run import SiteRun, no_progress
 from incremental_crawl.storage.visits import DEFAULT_OPTIONS, VisitOptions
@@ -41,11 +42,19 @@ def catalogue() -> SiteCatalogue:
     return load_sites(project().sites_dir)
 
 
+def site_names() -> list[str]:
+    """Every site with a file, also a disabled or broken one: its partition stays."""
+    known = catalogue()
+    return sorted({*known.sites, *known.broken})
+
+
 def site_run(
     site: str, day: date, context: RunContext | None = None, options: VisitOptions = DEFAULT_OPTIONS
 ) -> SiteRun:
     """The stage run of one partition. The site file is read anew. Raises `ConfigError` for a broken one."""
     own = project()
+    if context is not None:
+        hold_as_running(context.instance, context.run.run_id)
     return SiteRun(
         project=own,
         site=load_site(own.sites_dir, site),
@@ -81,9 +90,19 @@ def _partition_keys(context: RunContext) -> list[str]:
         return list(context.partition_keys)
     tags = context.run.tags
     single = tags.get("dagster/partition")
-    first = tags.get("dagster/asset_partition_range_start")
-    last = tags.get("dagster/asset_partition_range_end")
-    return [key for key in (single, first, last) if key is not None]
+    if single is not None:
+        return [single]
+    first, last = tags.get("dagster/asset_partition_range_start"), tags.get("dagster/asset_partition_range_end")
+    if first is None or last is None:
+        raise dg.Failure(
+            "this check reads the partition of its run, and this run has none: materialize its asset, or run the job "
+            "resume_after_approval, for a day and a site",
+            allow_retries=False,
+        )
+    first_day, first_site = first.split("|", 1)
+    last_day, last_site = last.split("|", 1)
+    sites = [site for site in site_names() if first_site <= site <= last_site]
+    return [f"{day}|{site}" for site in sites for day in (first_day, last_day)]
 
 
 def keep_days() -> dict[str, int]:

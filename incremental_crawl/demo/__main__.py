@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,8 @@ from rich.console import Console
 from incremental_crawl.cli.crawl import crawl_site
 from incremental_crawl.cli.sites import project
 from incremental_crawl.config.problems import ConfigError
-from incremental_crawl.defs.launch import instance_home
+from incremental_crawl.defs.dead_runs import end_dead_runs
+from incremental_crawl.defs.launch import instance, instance_home
 from incremental_crawl.demo.report import print_report
 from incremental_crawl.demo.shop import SITE, open_shop
 from incremental_crawl.storage.readers import Datasets, EventFilter
@@ -36,7 +39,7 @@ def crawl() -> None:
         console.print(f"The bookshop is at {shop.url} (step {shop.step.read()} of its world).\n")
         console.print("[bold]First visit[/]")
         first = crawl_site(SITE, every_page=False, urls=[], limit=None, as_json=False)
-        step = shop.step.advance()
+        step = shop.advance()
         console.print(f"\nThe world moves on to step {step}. [bold]Second visit[/]")
         second = crawl_site(SITE, every_page=False, urls=[], limit=None, as_json=False)
         if not (first["success"] and second["success"]):
@@ -51,13 +54,18 @@ def crawl() -> None:
 def dev(port: int) -> None:
     """Start the Dagster UI with its daemon (schedules and sensors), and the bookshop beside it."""
     home = instance_home()
+    with instance() as own:
+        end_dead_runs(own)
     with open_shop(project().data_dir) as shop:
         click.echo(
             f"bookshop at {shop.url} · Dagster UI at http://127.0.0.1:{port} · instance in {home} · Ctrl-C ends all"
         )
         dagster = Path(sys.executable).with_name("dagster")
         command = [str(dagster), "dev", "--workspace", "workspace.yaml", "--host", "127.0.0.1", "--port", str(port)]
-        with subprocess.Popen(command) as server:
+        # `dg dev` is what Dagster recommends by now; it wants a package of its own and does the same.
+        quiet = {"PYTHONWARNINGS": "ignore:Function `dev_command` is superseded"}
+        with subprocess.Popen(command, env={**os.environ, **quiet}) as server:
+            signal.signal(signal.SIGTERM, lambda *_: server.send_signal(signal.SIGINT))
             try:
                 server.wait()
             except KeyboardInterrupt:

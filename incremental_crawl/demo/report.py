@@ -13,6 +13,20 @@ from rich.syntax import Syntax
 from incremental_crawl.cli.words import size
 
 _SHOWN_DIFFS = 3
+_DATASETS = {
+    "records": "the shop's books as a table",
+    "page_diffs": "every change",
+    "body_snapshots": "raw pages, kept seven days",
+    "observations": "every request",
+}
+_PROGRAM = ".venv/bin/incremental-crawl"
+_DEAREST = "SELECT title, price FROM records WHERE type = 'book' ORDER BY price DESC LIMIT 5"
+_NEXT = {
+    f"{_PROGRAM} changes bookshop --since 1h": "the change feed (--json for a program)",
+    f'{_PROGRAM} sql "{_DEAREST}"': "the five dearest books (any SQL over the datasets)",
+    "make dev": "the same in the Dagster UI",
+    "make crawl": "once more: the shop moves on",
+}
 
 
 def print_report(console: Console, data_dir: Path, counts: dict[str, Any], events: Sequence[dict[str, Any]]) -> None:
@@ -77,15 +91,8 @@ def _print_savings(console: Console, counts: dict[str, Any]) -> None:
 
 def _print_places(console: Console, data_dir: Path) -> None:
     console.print("\n[bold]Where to look[/]")
-    console.print(f"  {data_dir}/records/    the shop's books as a table    {data_dir}/page_diffs/    every change")
-    console.print(
-        f"  {data_dir}/body_snapshots/    raw pages, kept seven days    {data_dir}/observations/    every request"
-    )
+    for dataset, what in _DATASETS.items():
+        console.print(f"  {data_dir}/{dataset}/  {what}", soft_wrap=True)
     console.print("[bold]What to try next[/]")
-    program = ".venv/bin/incremental-crawl"
-    console.print(f"  {program} changes bookshop --since 1h        the change feed (--json for a program)")
-    console.print(
-        f"  {program} sql \"SELECT title, price FROM records WHERE type = 'book' ORDER BY price DESC LIMIT 5\""
-    )
-    console.print("  make dev                                             the same in the Dagster UI")
-    console.print("  make crawl                                           once more: the shop moves on")
+    for command, what in _NEXT.items():
+        console.print(f"  {command}\n      {what}", soft_wrap=True)

@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 
 from incremental_crawl.cli.sites import project
-from incremental_crawl.origin.bookshop import DEFAULT_PORT, Bookshop, StepFile
+from incremental_crawl.origin.bookshop import DEFAULT_PORT, Bookshop, StepFile, World
+from incremental_crawl.origin.representation import http_date
 
 SITE = "bookshop"
 PORT_VARIABLE = "BOOKSHOP_PORT"
@@ -25,6 +26,21 @@ class OpenShop:
 
     url: str
     step: StepFile
+    port: int
+
+    def advance(self) -> int:
+        """Move the world one step; returns it. Raises `ClickException` where another shop answers."""
+        step = self.step.advance()
+        self.ensure_ours()
+        return step
+
+    def ensure_ours(self) -> None:
+        """Raises `ClickException` where what answers is not the shop of this data folder, at its step."""
+        if _front_page_moment(self.port) != http_date(World.at(self.step.read()).at_moment):
+            raise click.ClickException(
+                f"port {self.port} is taken, and not by the bookshop of {self.step.path.parent.parent}: end what listens "
+                f"there (a `make dev` of another folder?), or choose another port: {PORT_VARIABLE}=8766 make crawl"
+            )
 
 
 @contextmanager
@@ -33,13 +49,12 @@ def open_shop(data_dir: Path) -> Iterator[OpenShop]:
     port = _port()
     _point_sites_at(port, data_dir)
     step = StepFile.under(data_dir)
-    shop = OpenShop(f"http://127.0.0.1:{port}/", step)
+    shop = OpenShop(f"http://127.0.0.1:{port}/", step, port)
     server = Bookshop(step.read, port)
     try:
         server.start()
-    except OSError as error:
-        if not _is_bookshop(port):
-            raise click.ClickException(f"{error}; choose another port: {PORT_VARIABLE}=8766 make crawl") from None
+    except OSError:
+        shop.ensure_ours()
         yield shop
         return
     try:
@@ -69,12 +84,13 @@ def _point_sites_at(port: int, data_dir: Path) -> None:
     os.environ[SITES_VARIABLE] = str(copies.resolve())
 
 
-def _is_bookshop(port: int) -> bool:
+def _front_page_moment(port: int) -> str | None:
+    """The Last-Modified line of what answers on the port: the front page changes with every step of the world."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
     try:
-        connection.request("GET", "/sitemap-books.xml.gz")
-        return connection.getresponse().status == http.HTTPStatus.OK
-    except OSError:
-        return False
+        connection.request("GET", "/")
+        return connection.getresponse().headers.get("Last-Modified")
+    except (OSError, http.client.HTTPException):
+        return None
     finally:
         connection.close()

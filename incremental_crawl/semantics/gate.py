@@ -46,7 +46,7 @@ def judge(churn: Churn, limits: GateLimits) -> GateDecision:
     if _above(churn.changed, churn.compared, limits.changed, limits.min_pages):
         return GateDecision(True, _sentence(churn.changed, churn.compared, "pages changed", limits.changed, "changed"))
     share = churn.changed / churn.compared if churn.compared else 0.0
-    return GateDecision(False, f"{churn.changed} of {churn.compared} compared pages changed ({share:.0%})")
+    return GateDecision(False, f"{churn.changed} of {churn.compared} compared pages changed ({_percent(share)})")
 
 
 def _above(count: int, total: int, limit: float, min_pages: int) -> bool:
@@ -54,4 +54,9 @@ def _above(count: int, total: int, limit: float, min_pages: int) -> bool:
 
 
 def _sentence(count: int, total: int, what: str, limit: float, key: str) -> str:
-    return f"{count} of {total} {what} ({count / total:.0%}), above gate.{key} = {limit:.0%}"
+    return f"{count} of {total} {what} ({_percent(count / total)}), above gate.{key} = {_percent(limit)}"
+
+
+def _percent(share: float) -> str:
+    """Per cent with a decimal where it tells: a share just above its limit must not look like the limit."""
+    return f"{share * 100:.1f}".removesuffix(".0") + "%"

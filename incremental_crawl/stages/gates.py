@@ -42,9 +42,9 @@ class WaitingPlan:
 
 
 def gate_report(run: SiteRun, stage: str) -> GateReport:
-    """What the gate after `stage` decided about the newest visit of the day."""
+    """What the gate after `stage` decided about the day's visit under way, else about its newest."""
     with run.state(f"check after {stage}") as state:
-        visit = visits.latest_on(state, run.day)
+        visit = visits.open_on(state, run.day) or visits.latest_on(state, run.day)
         if visit is None:
             return GateReport(True, "no visit of this day", {})
         numbers: dict[str, int | float] = {"visit": visit.visit}

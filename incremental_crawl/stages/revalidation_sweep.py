@@ -32,10 +32,11 @@ def run(run: SiteRun) -> Report:
         visit = visits.enter(state, run.day, run.clock(), run.options, run.run_id)
         if not visits.stage_done(state, visit.visit, STAGE):
             _sweep(run, visit, state)
-        counts = reports.count_visit(state, visit.visit)
+        counts = reports.count_visit(state, visit.visit).numbers()
+        known = {name: count for name, count in counts.items() if name not in reports.AFTER_THE_SWEEP}
         planned = {"planned": plan.planned(state, visit.visit)}
         notes = {"gate": visit.gate_reason} if visit.gate_reason else {}
-        return Report(visit.visit, counts.numbers() | planned, notes)
+        return Report(visit.visit, known | planned, notes)
 
 
 def _sweep(run: SiteRun, visit: Visit, state: State) -> None:

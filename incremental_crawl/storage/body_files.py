@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from incremental_crawl.storage import spool
-from incremental_crawl.storage.durable import replacing
+from incremental_crawl.storage.parquet import write_empty, writing
 from incremental_crawl.storage.sql import query
 from incremental_crawl.storage.state import State
 
@@ -33,8 +33,7 @@ _BYTES_PER_GROUP = 8_000_000
 def ensure_empty_file(path: Path) -> None:
     """Write the zero-row file that carries the schema, unless it is there."""
     if not path.exists():
-        with replacing(path) as temporary:
-            pq.write_table(SCHEMA.empty_table(), temporary, compression="zstd")
+        write_empty(path, SCHEMA)
 
 
 def export(state: State, visit: int, path: Path) -> int:
@@ -42,10 +41,7 @@ def export(state: State, visit: int, path: Path) -> int:
     rows = state.arrow(query("export_bodies"), {"visit": visit})
     if not rows.num_rows:
         return 0
-    with (
-        replacing(path) as temporary,
-        pq.ParquetWriter(temporary, SCHEMA, compression="zstd", compression_level=3) as writer,
-    ):
+    with writing(path, SCHEMA) as writer:
         for group in _groups(state, rows):
             writer.write_table(group, row_group_size=_ROWS_PER_GROUP)
     return int(rows.num_rows)

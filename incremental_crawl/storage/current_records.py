@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from incremental_crawl.storage.durable import replacing
+from incremental_crawl.storage.parquet import copy
 from incremental_crawl.storage.state import State
 
 
@@ -47,7 +47,6 @@ _CASTS = {
     ColumnKind.BOOL: "BOOLEAN",
     ColumnKind.DATE: "TIMESTAMPTZ",
 }
-_PARQUET = "(FORMAT parquet, COMPRESSION zstd)"
 
 
 def write_records(state: State, tables: Sequence[RecordTable]) -> None:
@@ -55,10 +54,7 @@ def write_records(state: State, tables: Sequence[RecordTable]) -> None:
     declared = {table.page_type for table in tables}
     left = [row[0] for row in state.rows("SELECT DISTINCT page_type FROM held_records")]
     for table in [*tables, *(RecordTable(name) for name in left if name not in declared)]:
-        path = state.layout.records_file(table.page_type)
-        with replacing(path) as temporary:
-            target = str(temporary).replace("'", "''")
-            state.run(f"COPY ({_select(table)}) TO '{target}' {_PARQUET}")
+        copy(state, _select(table), state.layout.records_file(table.page_type))
 
 
 def _select(table: RecordTable) -> str:

@@ -30,7 +30,8 @@ def keep_pauses(state: State, until: Mapping[str, datetime]) -> None:
     """Keep what Retry-After asked for, across runs."""
     for host, moment in until.items():
         state.run(
-            "INSERT INTO hosts BY NAME SELECT $host AS host, 'both' AS mode, 0 AS conditional_requests, 0 AS not_modified, "
+            "INSERT INTO hosts BY NAME SELECT $host AS host, 'both' AS mode, 0 AS conditional_requests, "
+            "0 AS not_modified, "
             "0 AS same_hash, 0 AS audits, true AS etag_trusted, true AS last_modified_trusted, false AS head_trusted, "
             "'no conditional request about an unchanged page has been answered yet' AS verdict, "
             "0 AS recent_not_modified, 0 AS recent_same_hash WHERE $host NOT IN (SELECT host FROM hosts)",

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from incremental_crawl.storage import body_files, spool
 from incremental_crawl.storage.current_records import RecordTable, write_records
-from incremental_crawl.storage.durable import DurableStep, reached, replacing
+from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.layout import Dataset
+from incremental_crawl.storage.parquet import copy
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
 
@@ -25,15 +26,13 @@ _EXPORTS = {
 """Dataset → its outbox table, the exported columns, their order, and the key by which a newer row replaces one that
 the visit's file holds already (a re-parse)."""
 
-_PARQUET = "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 100000)"
-
 
 def ensure_empty_files(state: State, tables: Sequence[RecordTable]) -> None:
     """Write what makes every dataset readable from the site's first visit on: zero rows, the full schema."""
     for dataset, (table, columns, _, _) in _EXPORTS.items():
         path = state.layout.empty_file(dataset)
         if not path.exists():
-            _copy(state, f"SELECT {columns} FROM {table} LIMIT 0", path)
+            copy(state, f"SELECT {columns} FROM {table} LIMIT 0", path)
     body_files.ensure_empty_file(state.layout.empty_file(Dataset.BODY_SNAPSHOTS))
     if not state.layout.pages_file.exists():
         write_copies(state)
@@ -102,7 +101,7 @@ def _write_visit(state: State, visit: Visit) -> dict[Dataset, Path]:
         rows = f"SELECT {columns} FROM {table} WHERE visit = {visit.visit} ORDER BY {order}"
         if key is not None and path.exists():
             rows = _merged(path, table, key, order, visit.visit)
-        _copy(state, rows, path)
+        copy(state, rows, path)
         written[dataset] = path
     return written
 
@@ -118,13 +117,8 @@ def _merged(path: Path, table: str, key: str, order: str, visit: int) -> str:
 
 def write_copies(state: State) -> None:
     """Swap in the published copies of the state's pages and hosts."""
-    _copy(state, "SELECT * FROM pages ORDER BY url", state.layout.pages_file)
-    _copy(state, "SELECT * FROM hosts ORDER BY host", state.layout.hosts_file)
-
-
-def _copy(state: State, select: str, path: Path) -> None:
-    with replacing(path) as temporary:
-        state.run(f"COPY ({select}) TO '{_quoted(temporary)}' {_PARQUET}")
+    copy(state, "SELECT * FROM pages ORDER BY url", state.layout.pages_file)
+    copy(state, "SELECT * FROM hosts ORDER BY host", state.layout.hosts_file)
 
 
 def _empty_outbox(state: State, visit: int) -> None:

@@ -68,6 +68,10 @@ class VisitCounts:
         }
 
 
+AFTER_THE_SWEEP = ("same hash", "changed", "new", "rebaselined", "restored", "moved", "gone", "audits")
+"""What a sweep cannot know yet: zeros of these would be plotted as if they were counted."""
+
+
 def count_visit(state: State, visit: int) -> VisitCounts:
     """Count the visit; to be asked before its outbox is emptied."""
     return VisitCounts(*state.rows(query("count_visit"), {"visit": visit})[0])

@@ -15,8 +15,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from incremental_crawl.storage import body_files
-from incremental_crawl.storage.durable import replacing, sync_directory
+from incremental_crawl.storage.durable import sync_directory
 from incremental_crawl.storage.layout import EMPTY_DAY, Dataset, SiteLayout
+from incremental_crawl.storage.parquet import write_empty
 from incremental_crawl.storage.publication import write_copies
 from incremental_crawl.storage.state import open_state
 
@@ -91,8 +92,7 @@ def _with_rows(folder: Path) -> Iterator[Path]:
 
 
 def _empty(path: Path, now: datetime) -> None:
-    with replacing(path) as temporary:
-        pq.write_table(body_files.SCHEMA.empty_table(), temporary)
+    write_empty(path, body_files.SCHEMA)
     os.utime(path, (now.timestamp(), now.timestamp()))
 
 

@@ -30,7 +30,10 @@ PAGES = (
     "SELECT url, etag, last_modified, content_sha256, body_sha256, meta_sha256, status, body_path, redirect_to, "
     "gone_since IS NULL, failures, lastmod, page_type, extractor_version, stale FROM {pages} ORDER BY url"
 )
-EVENTS = "SELECT event_id, url, kind, old_sha256, new_sha256, moved_to, evidence, diff, fields FROM {page_diffs} ORDER BY event_id"
+EVENTS = (
+    "SELECT event_id, url, kind, old_sha256, new_sha256, moved_to, evidence, diff, fields FROM {page_diffs} "
+    "ORDER BY event_id"
+)
 RECORDS = "SELECT url, content_sha256, record, visit FROM {page_records} ORDER BY url, visit"
 CURRENT = "SELECT url, content_sha256, text FROM {records} ORDER BY url"
 BODIES = "SELECT url, body_sha256 FROM {body_snapshots} ORDER BY ALL"
@@ -102,16 +105,22 @@ def disturbance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disturbanc
         yield Disturbance(tmp_path_factory.mktemp("kills"), origin)
 
 
-@pytest.mark.parametrize("nth", [1, 3])
-@pytest.mark.parametrize("step", list(DurableStep))
+AGAIN = (
+    DurableStep.SPOOL_SYNCED,
+    DurableStep.BATCH_COMMITTED,
+    DurableStep.PROPOSALS_COMMITTED,
+    DurableStep.FILE_WRITTEN,
+    DurableStep.FILE_RENAMED,
+)
+
+
+@pytest.mark.parametrize(("step", "nth"), [*((step, 1) for step in DurableStep), *((step, 2) for step in AGAIN)])
 def test_a_kill_after_each_durable_step_loses_nothing(disturbance: Disturbance, step: DurableStep, nth: int) -> None:
     site = disturbance.copy("killed")
     before = len(disturbance.origin.log)
     process = disturbance.start(site, step, nth)
     process.communicate(timeout=60)
-    assert process.returncode in (-9, 0)
-    if nth == 1:
-        assert process.returncode == -9, f"the visit never reached {step}"
+    assert process.returncode == -9, f"the visit never reached {step} for the {nth}. time"
     disturbance.check(site, before)
 
 
@@ -131,4 +140,6 @@ def test_kills_at_random_moments_lose_nothing(disturbance: Disturbance) -> None:
 
 def test_an_undisturbed_second_visit_finds_what_is_true(disturbance: Disturbance) -> None:
     kinds = Counter(event[2] for event in disturbance.outcome["events"])
-    assert kinds["changed"] > 2 and kinds["gone"] == 2 and kinds["moved"] == 1 and kinds["new"] > 60
+    assert kinds["changed"] > 2
+    assert kinds["new"] > 60
+    assert (kinds["gone"], kinds["moved"]) == (2, 1)

@@ -40,7 +40,8 @@ def test_a_page_that_answered_is_due_after_the_default_within_its_bounds(cadence
 
 
 @pytest.mark.parametrize(
-    ("failures", "minutes"), [(0, 15), (1, 15), (2, 30), (3, 60), (4, 120), (7, 960), (8, 1440), (9, 1440), (10**9, 1440)]
+    ("failures", "minutes"),
+    [(0, 15), (1, 15), (2, 30), (3, 60), (4, 120), (7, 960), (8, 1440), (9, 1440), (10**9, 1440)],
 )
 def test_retries_double_from_a_quarter_of_an_hour_to_the_default(failures: int, minutes: int) -> None:
     assert USUAL.after_failure(NOW, failures) == NOW + timedelta(minutes=minutes)

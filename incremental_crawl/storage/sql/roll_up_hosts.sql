@@ -19,24 +19,27 @@ CREATE OR REPLACE TEMP TABLE rolled AS
         coalesce(h.recent_not_modified, 0) / CASE WHEN c.host IS NULL THEN 1 ELSE 2 END + coalesce(c.not_modified, 0)
             AS recent_not_modified,
         coalesce(h.recent_same_hash, 0) / CASE WHEN c.host IS NULL THEN 1 ELSE 2 END + coalesce(c.same_hash, 0)
-            AS recent_same_hash
+            AS recent_same_hash,
+        coalesce(h.mode, 'both') AS mode_before
     FROM hosts h FULL JOIN counted c USING (host);
 
 DELETE FROM hosts;
 INSERT INTO hosts BY NAME
-    SELECT * EXCLUDE (judged),
-        CASE WHEN judged < 20 THEN 'both' WHEN recent_not_modified < $min_304_ratio * judged THEN 'hash_only' ELSE 'both' END
-            AS mode,
+    SELECT * EXCLUDE (judged, useless),
+        CASE WHEN useless THEN 'hash_only' ELSE 'both' END AS mode,
         CASE WHEN not_modified + same_hash = 0 THEN 'no conditional request about an unchanged page has been answered yet'
+             WHEN useless
+             THEN format('validators are not useful: {} of {} answers about unchanged pages were 304; pages are compared by hash',
+                         not_modified, not_modified + same_hash)
              WHEN judged < 20
              THEN format('{} of {} answers about unchanged pages were 304; too few of late to judge',
-                         not_modified, not_modified + same_hash)
-             WHEN recent_not_modified < $min_304_ratio * judged
-             THEN format('validators are not useful: {} of {} answers about unchanged pages were 304; pages are compared by hash',
                          not_modified, not_modified + same_hash)
              ELSE format('conditional requests are honoured: {} of {} answers about unchanged pages were 304',
                          not_modified, not_modified + same_hash)
         END AS verdict
-    FROM (SELECT *, recent_not_modified + recent_same_hash AS judged FROM rolled);
+    FROM (SELECT * EXCLUDE (mode_before), recent_not_modified + recent_same_hash AS judged,
+                 -- Few answers condemn no host, and acquit none either unless a 304 is among them.
+                 recent_not_modified < $min_304_ratio * judged AND (judged >= 20 OR mode_before = 'hash_only') AS useless
+          FROM rolled);
 DROP TABLE counted;
 DROP TABLE rolled;

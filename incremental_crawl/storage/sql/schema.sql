@@ -248,6 +248,8 @@ CREATE TABLE listings (source VARCHAR NOT NULL, url VARCHAR NOT NULL, lastmod VA
 -- What same-moment pairs taught about a page type: in how many pairs an element path stood still, or moved.
 CREATE TABLE noise_evidence (page_type VARCHAR NOT NULL, path UBIGINT NOT NULL, stable INTEGER NOT NULL, moved INTEGER NOT NULL);
 
+CREATE VIEW schema_version AS SELECT "value"::INTEGER AS "version" FROM meta WHERE "key" = 'schema_version';
+
 CREATE VIEW current_urls AS
     SELECT j.* EXCLUDE (seq) FROM journal j QUALIFY row_number() OVER (PARTITION BY url ORDER BY seq DESC) = 1
     UNION ALL BY NAME

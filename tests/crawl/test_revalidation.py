@@ -1,0 +1,303 @@
+"""What a revisit may conclude from 304s, validators and equal records, seen in the data and in the server's own log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from incremental_crawl.origin.messages import Request
+from incremental_crawl.origin.representation import http_date
+from tests.crawl.pages_origin import (
+    DAY,
+    OLD_DATE,
+    PagesOrigin,
+    Scene,
+    in_turn,
+    not_modified,
+    page,
+    redirect,
+    sending,
+    unless_no_cache,
+    urlset,
+)
+from tests.origins.documents import DocumentsOrigin
+from tests.origins.histories import synthetic_history
+
+OTHER_DATE = "Tue, 06 Jan 2026 10:00:00 GMT"
+
+ODD_TAGS = {
+    "/weak": 'W/"a b"',
+    "/latin": '"caf\xe9"',
+    "/unquoted": "5f3c-1a2b",
+    "/quotes": '"a""b"',
+    "/one-quote": '"',
+    "/list": '"x", "y"',
+    "/single": "'x'",
+    "/backslash": '"a\\"b"',
+    "/star": '"*"',
+    "/empty-tag": '""',
+    "/lower": 'w/"x"',
+    "/long": '"' + "0123456789" * 400 + '"',
+    "/gzip": '"abc-gzip"',
+}
+ODD_DATES = {
+    "/words": "yesterday",
+    "/zero": "0",
+    "/epoch": "1767607200",
+    "/rfc850": "Monday, 05-Jan-26 10:00:00 GMT",
+    "/asctime": "Mon Jan  5 10:00:00 2026",
+    "/offset": "Mon, 05 Jan 2026 12:00:00 +0200",
+    "/wrong-day": "Tue, 05 Jan 2026 10:00:00 GMT",
+    "/future": "Tue, 05 Jan 2038 10:00:00 GMT",
+    "/lower-case": "mon, 05 jan 2026 10:00:00 gmt",
+}
+
+
+@pytest.fixture
+def origin() -> Iterator[PagesOrigin]:
+    with PagesOrigin() as running:
+        yield running
+
+
+def test_a_quiet_revisit_gets_no_body_and_moves_nothing_but_the_times(tmp_path: Path, origin: PagesOrigin) -> None:
+    origin.pages |= {f"/both-{n}": page(f"Page {n}", f'"{n}"', OLD_DATE) for n in range(10)}
+    origin.pages |= {f"/tag-{n}": page(f"Page {n}", f'W/"{n}"') for n in range(10)}
+    origin.pages |= {f"/date-{n}": page(f"Page {n}", None, OLD_DATE) for n in range(10)}
+    origin.pages["/sitemap.xml"] = sending(
+        urlset(dict.fromkeys(origin.base_url + path for path in origin.pages)), '"map"', OLD_DATE
+    )
+    scene = Scene(tmp_path, origin, cadence={"default": "1d"})
+    scene.visit()
+    before, texts = scene.rows(), scene.texts()
+    numbers = scene.visit()
+    after = scene.rows()
+
+    requests = [entry for entry in list(origin.log)[-40:] if entry.path != "/robots.txt"]
+    assert len(scene.asked()) == 31
+    assert {(entry.status, entry.body_bytes) for entry in requests[-32:]} == {(304, 0)}
+    assert numbers["304 not modified"] == numbers["asked"] == 31
+    moved = {name for path in before for name in before[path] if before[path][name] != after[path][name]}
+    assert moved == {"last_checked", "next_due"}
+    assert {row["last_checked"] for row in after.values()} == {scene.now}
+    assert {row["next_due"] for row in after.values()} == {scene.now + DAY}
+    assert scene.texts() == texts
+    assert scene.events(2) == []
+    for dataset in ("page_records", "body_snapshots"):
+        assert scene.site.query(f"SELECT count(*), count(DISTINCT url) FROM {{{dataset}}}") == [(31, 31)]
+
+
+def test_validators_are_echoed_byte_for_byte(tmp_path: Path, origin: PagesOrigin) -> None:
+    origin.pages |= {path: page("Page", tag) for path, tag in ODD_TAGS.items()}
+    origin.pages |= {path: page("Page", None, date) for path, date in ODD_DATES.items()}
+    origin.pages |= {
+        "/no-tag": page("Page", "", OLD_DATE),
+        "/two-tags": page("Page", '"first"', OLD_DATE, ("ETag", '"second"')),
+        "/pair": page("Page", 'W/"pair"', "0"),
+        "/none": page("Page"),
+    }
+    scene = Scene(tmp_path, origin)
+    scene.visit()
+    scene.visit()
+
+    sent = {
+        entry.path: (entry.headers.get("if-none-match"), entry.headers.get("if-modified-since"))
+        for entry in scene.asked()
+    }
+    expected: dict[str, tuple[str | None, str | None]] = {path: (tag, None) for path, tag in ODD_TAGS.items()}
+    expected |= {path: (None, date) for path, date in ODD_DATES.items()}
+    expected |= {
+        "/": ('"start"', OLD_DATE),
+        "/no-tag": (None, OLD_DATE),
+        "/two-tags": ('"first"', OLD_DATE),
+        "/pair": ('W/"pair"', "0"),
+        "/none": (None, None),
+    }
+    assert sent == expected
+    assert scene.row("/latin")["etag"] == '"caf\xe9"'
+    assert {entry.path for entry in scene.asked() if entry.status == 200} == {"/none"}
+    assert scene.events(2) == []
+
+
+def test_what_an_answer_says_about_validators_is_sent_from_then_on(tmp_path: Path, origin: PagesOrigin) -> None:
+    origin.pages |= {
+        "/silent": in_turn(page("Page", '"1"', OLD_DATE), not_modified()),
+        "/new-tag": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("ETag", 'W/"1"'))),
+        "/new-date": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("Last-Modified", OTHER_DATE))),
+        "/empty-tag": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("ETag", ""))),
+        "/touched": in_turn(page("Page", '"1"', OLD_DATE), page("Page", '"2"', OTHER_DATE)),
+        "/dropped-tag": in_turn(page("Page", '"1"', OLD_DATE), page("Page", None, OTHER_DATE)),
+    }
+    scene = Scene(tmp_path, origin)
+    scene.visit()
+    before = scene.rows()
+    scene.visit()
+    assert scene.events(2) == []
+    assert scene.observed("/touched", 2) == ["same_hash"]
+    assert scene.row("/touched")["last_changed"] == before["/touched"]["last_changed"]
+    assert scene.row("/touched")["last_checked"] == scene.now
+
+    scene.visit()
+    sent = {
+        entry.path: (entry.headers.get("if-none-match"), entry.headers.get("if-modified-since"))
+        for entry in scene.asked()
+    }
+    assert sent == {
+        "/": ('"start"', OLD_DATE),
+        "/silent": ('"1"', OLD_DATE),
+        "/new-tag": ('W/"1"', OLD_DATE),
+        "/new-date": ('"1"', OTHER_DATE),
+        "/empty-tag": ('"1"', OLD_DATE),
+        "/touched": ('"2"', OTHER_DATE),
+        "/dropped-tag": (None, OTHER_DATE),
+    }
+    assert {entry.status for entry in scene.asked()} == {304}
+
+
+def test_a_304_that_confirms_nothing_is_asked_once_more_past_every_cache(tmp_path: Path, origin: PagesOrigin) -> None:
+    origin.pages |= {
+        "/cached": unless_no_cache(not_modified(("ETag", '"1"')), page("Truth", '"1"')),
+        "/stubborn": not_modified(("ETag", '"1"')),
+        "/hashed": in_turn(page("Old text"), unless_no_cache(not_modified(), page("New text"))),
+    }
+    scene = Scene(tmp_path, origin)
+    scene.visit()
+    for path in ("/cached", "/stubborn"):
+        first, second = scene.asked(path)
+        assert not first.conditional and "cache-control" not in first.headers
+        assert not second.conditional and second.headers["cache-control"] == "no-cache"
+    assert scene.observed("/cached", 1, "purpose") == ["fetch", "retry"]
+    assert scene.texts()["/cached"] == "Truth"
+    assert "/stubborn" not in scene.rows()
+    assert scene.known("/stubborn", "failures") == 1
+
+    scene.visit()
+    assert [entry.headers.get("cache-control") for entry in scene.asked("/hashed")][:2] == [None, "no-cache"]
+    assert scene.texts()["/hashed"] == "New text"
+    assert scene.events(2) == [("changed", "/hashed")]
+    assert scene.events(1) == [("new", "/"), ("new", "/cached"), ("new", "/hashed")]
+    assert "" not in scene.texts().values()
+
+
+def test_a_date_of_the_same_minute_is_confirmed_by_hash_once(tmp_path: Path, origin: PagesOrigin) -> None:
+    scene = Scene(tmp_path, origin)
+    first = scene.now + DAY
+
+    def dated(before: float, text: str = "Page") -> str:
+        return http_date(first - timedelta(seconds=before))
+
+    weak, strong = {"/0s": 0, "/1s": 1, "/60s": 60}, {"/61s": 61, "/later": -1, "/old": 86_400}
+    origin.pages |= {path: page("Page", f'"{path}"', dated(before)) for path, before in (weak | strong).items()}
+    origin.pages["/edited"] = in_turn(page("Before", None, dated(0)), page("After", None, dated(0)))
+    scene.visit()
+    scene.visit()
+    assert {entry.path for entry in scene.asked() if not entry.conditional} == {*weak, "/edited"}
+    assert scene.events(2) == [("changed", "/edited")], "an edit within the second of the first visit is found"
+    assert not any(row["weak_date"] for row in scene.rows().values())
+
+    scene.visit()
+    assert {(entry.conditional, entry.status) for entry in scene.asked()} == {(True, 304)}
+
+
+def test_other_request_headers_rebaseline_without_a_condition_and_without_an_event(
+    tmp_path: Path, origin: PagesOrigin
+) -> None:
+    def spoken(request: Request) -> str:
+        return "English" if "one" in request.headers["user-agent"] else "Deutsch"
+
+    origin.pages["/same"] = page("Same for all", '"same"', OLD_DATE)
+    origin.pages["/language"] = lambda request: page(spoken(request), '"any"', OLD_DATE)(request)
+    origin.pages["/hop"] = lambda request: page(spoken(request) + " hop", '"hop"', OLD_DATE)(request)
+    origin.pages["/led"] = redirect(302, "/hop")
+    origin.listed = dict.fromkeys(["/same", "/language", "/led"])
+    scene = Scene(tmp_path, origin, politeness={"requests_per_second": None, "user_agent": "one/1"})
+    scene.visit()
+    changed_at = scene.row("/language")["last_changed"]
+    scene.configure(politeness={"requests_per_second": None, "user_agent": "two/1"})
+    scene.visit()
+    assert not any(entry.conditional for entry in scene.asked())
+    assert scene.events(2) == []
+    assert scene.texts()["/language"] == "Deutsch" and scene.texts()["/led"] == "Deutsch hop"
+    assert scene.observed("/language", 2) == ["rebaselined"]
+    assert scene.row("/language")["last_changed"] == changed_at
+
+    origin.pages["/language"] = page("Neu", '"neu"', OLD_DATE)
+    scene.visit()
+    assert {(entry.path, entry.status) for entry in scene.asked() if entry.status == 304} == {
+        ("/", 304),
+        ("/same", 304),
+        ("/hop", 304),
+    }
+    assert scene.events(3) == [("changed", "/language")]
+
+
+def test_the_audit_finds_a_false_304_and_says_so(tmp_path: Path, origin: PagesOrigin) -> None:
+    origin.pages |= {
+        "/lying": in_turn(
+            page("Before", '"1"', OLD_DATE),
+            unless_no_cache(not_modified(), page("After", '"1"', OLD_DATE)),
+        ),
+        "/racing": in_turn(
+            page("Before", '"1"', OLD_DATE),
+            not_modified(),
+            page("After", '"2"', OLD_DATE),
+            page("After", '"2"', OLD_DATE),
+        ),
+        "/honest": page("Truth", '"1"', OLD_DATE),
+    }
+    scene = Scene(tmp_path, origin, revalidation={"audit_share": 1.0})
+    scene.visit()
+    assert scene.observed("/honest", 1, "purpose") == ["fetch"]
+    scene.visit()
+    honest = scene.asked("/honest")
+    assert [entry.status for entry in honest] == [304, 200]
+    assert not honest[1].conditional and honest[1].headers["cache-control"] == "no-cache"
+    assert scene.events(2) == [("changed", "/lying"), ("changed", "/racing")]
+    assert scene.event("/lying", 2)["evidence"] == "audit"
+    assert scene.event("/racing", 2)["evidence"] == "modified"
+    assert scene.texts()["/lying"] == "After"
+    confirmed = [entry for entry in scene.asked("/lying") if entry.conditional]
+    assert [entry.status for entry in confirmed] == [304, 304], "the condition is sent again before anyone is accused"
+    assert scene.site.query("SELECT audits FROM {hosts}") == [(4,)]
+
+
+def test_audits_take_turns(tmp_path: Path, origin: PagesOrigin) -> None:
+    origin.pages |= {f"/{n}": page(f"Page {n}", f'"{n}"', OLD_DATE) for n in range(5)}
+    scene = Scene(tmp_path, origin, revalidation={"audit_share": 0.3})
+    scene.visit()
+    for _ in range(3):
+        scene.visit()
+    audited = [url for (url,) in scene.site.query("SELECT url FROM {observations} WHERE purpose = 'audit'")]
+    assert len(audited) == 6 and len(set(audited)) == 6, "nothing is audited twice before everything was audited once"
+    assert scene.events(4) == []
+
+
+def test_pages_without_validators_that_differ_on_every_load_are_quiet(tmp_path: Path) -> None:
+    with DocumentsOrigin(synthetic_history(pages=12, visits=1), validators="none", seed=3) as noisy:
+        scene = Scene(tmp_path, noisy)  # type: ignore[arg-type]
+        scene.visit()
+        for visit in (2, 3, 4):
+            scene.visit()
+            assert len(scene.asked()) >= 13
+            assert not any(entry.conditional for entry in scene.asked())
+            assert scene.events(visit) == []
+        assert scene.site.query("SELECT not_modified FROM {hosts}") == [(0,)]
+
+
+def test_a_host_that_never_answers_304_is_soon_asked_without_conditions(tmp_path: Path, origin: PagesOrigin) -> None:
+    serial = count()
+    origin.pages |= {f"/{n}": lambda _: page("Page", f'"{next(serial)}"')(Request("GET", "/")) for n in range(25)}
+    origin.pages["/"] = page("Start")
+    scene = Scene(tmp_path, origin)
+    scene.visit()
+    scene.visit()
+    assert sum(entry.conditional for entry in scene.asked()) == 25
+    for visit in (3, 4):
+        scene.visit()
+        assert sum(entry.conditional for entry in scene.asked()) <= 6, "now and then a condition is tried again"
+        ((mode, verdict),) = scene.site.query("SELECT mode, verdict FROM {hosts}")
+        assert mode == "hash_only" and "validators are not useful: 0 of " in verdict
+        assert scene.events(visit) == []
