@@ -1,6 +1,18 @@
 """`python -m incremental_crawl`: the command line."""
 
-if __name__ == "__main__":
-    from incremental_crawl.cli import main
+from __future__ import annotations
 
+import sys
+
+
+def main() -> None:
+    """Run the command line; an interrupt while it is still being loaded ends it without a traceback."""
+    try:
+        from incremental_crawl.cli import main as run
+    except KeyboardInterrupt:
+        sys.exit("stopped")
+    run()
+
+
+if __name__ == "__main__":
     main()

@@ -2,108 +2,158 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from incremental_crawl.cli.sites import project, stage_run
-from incremental_crawl.cli.words import instant
-from incremental_crawl.config.loading import load_sites
+from incremental_crawl.cli.sites import SITE_NAME, ensure_known, project, stage_run
+from incremental_crawl.cli.terminal import shown, table
+from incremental_crawl.cli.words import instant, json_line
+from incremental_crawl.config.loading import SiteCatalogue
 from incremental_crawl.defs.clock import now
-from incremental_crawl.stages.gates import waiting_plans
+from incremental_crawl.extraction.site_files import usable_sites
+from incremental_crawl.stages.gates import standing
 from incremental_crawl.storage.lock import SiteLocked
 from incremental_crawl.storage.readers import Datasets
+from incremental_crawl.storage.state import StateTooNew, StateUnusable
 
 _COUNTS = ("pages", "due", "gone", "moved", "stale", "failing")
+_MOMENTS = ("next_due", "last_checked", "last_changed", "blocked_since")
+_FAILING_SHOWN = 20
 
 
-@click.command()
-@click.argument("site", required=False)
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@click.command(short_help="How every site is, worst first; one site in detail.")
+@click.argument("site", required=False, shell_complete=SITE_NAME.shell_complete)
+@click.option("--json", "as_json", is_flag=True, help="A JSON list of sites; with SITE one object.")
 def status(site: str | None, as_json: bool) -> None:
-    """One line per site, worst first; with SITE its hosts, failing pages and waiting plan."""
-    rows = _sites(site)
+    """Show one line per site, worst first; with SITE also its hosts, its failing pages and what waits for a person.
+
+    Numbers are those of the last published visit, so this works while crawls run.
+    """
+    rows = _rows(site)
     if as_json:
-        click.echo(json.dumps(rows if site is None else rows[0], default=str, ensure_ascii=False))
+        click.echo(json_line(rows if site is None else rows[0]))
         return
-    console = Console(highlight=False)
-    console.print(_table(rows))
+    if not rows:
+        click.echo(f"no site yet: write {project().sites_dir}/<name>.yaml, start_urls is enough", err=True)
+        return
+    for line in _table(rows):
+        click.echo(line)
     for row in rows:
         if row["problem"]:
-            console.print(f"[red]{row['site']}[/]: {row['problem']}", soft_wrap=True)
+            click.echo(click.style(row["problem"], fg="red"), err=True)
     if site is not None:
-        _details(console, rows[0])
+        _details(rows[0])
 
 
-def _sites(only: str | None) -> list[dict[str, Any]]:
-    catalogue = load_sites(project().sites_dir)
+def _rows(only: str | None) -> list[dict[str, Any]]:
     with Datasets(project().data_dir) as datasets:
-        known = {row["site"]: row for row in datasets.site_summaries(now())}
+        ensure_known(only, datasets.sites)
+        catalogue = usable_sites(project().sites_dir)
+        known = datasets.site_summaries(now())
         names = sorted({*catalogue.sites, *catalogue.broken, *known})
-        if only is not None and only not in names:
-            raise click.BadParameter(
-                f"there is no site {only}; known are {', '.join(names) or 'none'}", param_hint="SITE"
-            )
-        rows = [_row(name, known.get(name, {})) for name in names if only in (None, name)]
-        for row in rows:
-            broken = catalogue.broken.get(row["site"])
-            row["problem"] = str(broken) if broken else None
-            if broken is None and row["site"] in catalogue.sites:
-                _add_waiting(row)
-            if only is not None:
-                row["hosts"] = datasets.hosts(row["site"])
-                row["failing_pages"] = datasets.failing(row["site"], 20)
-    return sorted(rows, key=lambda row: (row["problem"] is None, not row["waiting"], -row["failing"], row["site"]))
+        rows = [_row(name, known.get(name), catalogue) for name in names if only in (None, name)]
+        for row in rows if only is not None else []:
+            row["hosts"] = datasets.hosts(row["site"])
+            row["failing_pages"] = datasets.failing(row["site"], _FAILING_SHOWN)
+    return sorted(rows, key=_badness)
 
 
-def _row(name: str, known: dict[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {"site": name} | {count: int(known.get(count) or 0) for count in _COUNTS}
-    return row | {key: known.get(key) for key in ("next_due", "last_checked", "last_changed")} | {"waiting": []}
+def _badness(row: dict[str, Any]) -> tuple[bool, bool, bool, bool, int, str]:
+    return (
+        row["problem"] is None,
+        not row["waiting"],
+        row["blocked_since"] is None,
+        row["unfinished"] is None,
+        -row["failing"],
+        row["site"],
+    )
 
 
-def _add_waiting(row: dict[str, Any]) -> None:
-    """The waiting plans are in the state; a crawl that holds it is said instead of waited for."""
+def _row(name: str, known: dict[str, Any] | None, catalogue: SiteCatalogue) -> dict[str, Any]:
+    published = known or {}
+    row: dict[str, Any] = {"site": name, "crawled": known is not None}
+    row |= {count: int(published.get(count) or 0) for count in _COUNTS}
+    row |= {moment: published.get(moment) for moment in _MOMENTS}
+    site, broken = catalogue.sites.get(name), catalogue.broken.get(name)
+    row |= {"every_run": site is not None and site.cadence.every_run, "enabled": site is None or site.enabled}
+    row |= {"waiting": [], "unfinished": None, "in_use": None, "problem": str(broken) if broken else None}
+    row["orphan"] = site is None and broken is None
+    if site is not None:
+        _add_standing(row)
+    elif row["orphan"]:
+        row["problem"] = f"{project().sites_dir}/{name}.yaml: no such file, but there is data of {name}"
+    return row
+
+
+def _add_standing(row: dict[str, Any]) -> None:
+    """Waiting and unfinished visits are in the state; a crawl that holds it is said instead of waited for."""
     run = stage_run(row["site"], lock_wait_s=0)
     if not run.layout.state_file.exists():
         return
     try:
-        row["waiting"] = [asdict(plan) for plan in waiting_plans(run)]
-    except SiteLocked as locked:
-        row["running"] = str(locked)
+        found = standing(run)
+    except (SiteLocked, StateTooNew, StateUnusable) as error:
+        row["in_use"] = str(error)
+    except OSError as error:
+        row["in_use"] = f"the state cannot be looked at: {error}"
+    else:
+        row["waiting"] = [asdict(plan) for plan in found.waiting]
+        row["unfinished"] = asdict(found.unfinished) if found.unfinished else None
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("site")
-    for name in _COUNTS:
-        table.add_column(name, justify="right")
-    for name in ("next due", "last checked", ""):
-        table.add_column(name)
-    for row in rows:
-        said = "[yellow]waits for approval[/]" if row["waiting"] else "[cyan]running[/]" if row.get("running") else ""
-        said = "[red]broken site file[/]" if row["problem"] else said
-        moments = (instant(row["next_due"], now()), instant(row["last_checked"], now()))
-        table.add_row(row["site"], *(str(row[name]) for name in _COUNTS), *moments, said)
-    return table
+def _table(rows: list[dict[str, Any]]) -> list[str]:
+    head = ("site", *_COUNTS, "next due", "last check", "")
+    lines = [
+        [
+            row["site"],
+            *(str(row[name]) for name in _COUNTS),
+            "every run" if row["every_run"] else instant(row["next_due"], now()),
+            instant(row["last_checked"], now()),
+            _remark(row),
+        ]
+        for row in rows
+    ]
+    return table(head, lines, right=[False, *[True] * len(_COUNTS), False, False, False])
 
 
-def _details(console: Console, row: dict[str, Any]) -> None:
+def _remark(row: dict[str, Any]) -> str:
+    remarks = (
+        (row["problem"] is not None, "no site file" if row["orphan"] else "broken site file", "red"),
+        (bool(row["waiting"]), "waits for approval", "yellow"),
+        (row["blocked_since"] is not None, "blocked", "red"),
+        (row["in_use"] is not None, "in use", "cyan"),
+        (row["unfinished"] is not None, "unfinished visit", "yellow"),
+        (row["crawled"] and not any(row[name] for name in ("pages", "gone", "moved")), "nothing read yet", "yellow"),
+        (not row["enabled"], "disabled", None),
+        (not row["crawled"] and row["problem"] is None, "never crawled", None),
+    )
+    return ", ".join(click.style(text, fg=colour) for applies, text, colour in remarks if applies)
+
+
+def _details(row: dict[str, Any]) -> None:
     for host in row["hosts"]:
-        console.print(f"\n[bold]{host['host']}[/]  mode {host['mode']}: {host['verdict']}", soft_wrap=True)
-        if host["not_before"]:
-            console.print(f"  asked to be left alone until {instant(host['not_before'], now())}")
+        _tell_host(host)
     for page in row["failing_pages"]:
-        due = instant(page["next_due"], now())
-        console.print(
-            f"  failing ×{page['failures']}  {page['url']}  next {due}  {page['error'] or ''}", soft_wrap=True
-        )
+        times = f" ×{page['failures']}" if page["failures"] else ""
+        due = f"  (next {instant(page['next_due'], now())})" if page["next_due"] else ""
+        click.echo(f"\nfailing{times}  {shown(page['url'])}{due}\n  {shown(page['error'] or '')}")
     for plan in row["waiting"]:
-        console.print(
-            f"\n[yellow]visit {plan['visit']} of {plan['day']} waits[/]: {plan['reason']}; {plan['pages']} pages. "
-            f"incremental-crawl review {row['site']}",
-            soft_wrap=True,
-        )
+        head = click.style(f"visit {plan['visit']} of {plan['day']} waits for a person", fg="yellow")
+        click.echo(f"\n{head}: {shown(plan['reason'])}\n  incremental-crawl review {row['site']}")
+    if row["unfinished"]:
+        visit = row["unfinished"]
+        head = click.style(f"visit {visit['visit']} of {visit['day']} is unfinished", fg="yellow")
+        click.echo(f"\n{head}\n  incremental-crawl crawl {row['site']}    goes on with it")
+    if row["in_use"]:
+        click.echo(f"\n{row['in_use']}")
+
+
+def _tell_host(host: dict[str, Any]) -> None:
+    ratio = "" if host["ratio_304"] is None else f" · 304 ratio {100 * host['ratio_304']:.0f} %"
+    click.echo(f"\n{click.style(host['host'], bold=True)}  mode {host['mode']}{ratio}\n  {shown(host['verdict'])}")
+    if host["blocked_since"]:
+        click.echo(click.style(f"  blocked since {instant(host['blocked_since'], now())}", fg="red"))
+    if host["not_before"] and host["not_before"] > now():
+        click.echo(f"  wants to be left alone until {instant(host['not_before'], now())}")

@@ -11,11 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster._core.instance.ref import InstanceRef
+from dagster_shared.error import SerializableErrorInfo
 
 from incremental_crawl.defs.dead_runs import end_dead_runs
 from incremental_crawl.defs.partitions import partition_key
 
 INSTANCE_FOLDER = ".dagster"
+_PLAIN_SETTINGS = """# Written by incremental-crawl: there was no dagster.yaml here, and none in the project's folder.
+telemetry:
+  enabled: false
+"""
+# A run in this process writes nothing to its output but the progress bar, which belongs on the terminal.
+_NO_CAPTURE = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
+_UNCAPTURED = {"compute_logs": _NO_CAPTURE}
+_INTERRUPTED = "DagsterExecutionInterruptedError"
+# Errors whose sentence says everything.
+_TOLD = {"ConfigError", "Failure", "SiteLocked", "StateTooNew", "StateUnusable", "VisitRefused"}
 # The run's events are in the instance; on the terminal only what the command itself says.
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -29,24 +41,35 @@ class Launched:
     problem: str | None
     numbers: dict[str, dict[str, Any]]
 
+    def counts(self, asset: str) -> dict[str, int | float]:
+        """The plain numbers of an asset's metadata; none where it was not materialized."""
+        return {name: value for name, value in self.numbers.get(asset, {}).items() if isinstance(value, int | float)}
+
 
 @contextmanager
 def instance() -> Iterator[dg.DagsterInstance]:
     """The instance of DAGSTER_HOME; where that is unset, the one in `.dagster` of this folder with its dagster.yaml."""
-    instance_home()
-    with dg.DagsterInstance.get() as found:
+    reference = InstanceRef.from_dir(str(instance_home()), overrides=_UNCAPTURED)
+    with dg.DagsterInstance.from_ref(reference) as found:
         yield found
 
 
 def instance_home() -> Path:
-    """DAGSTER_HOME; where it is unset it is set to this folder's `.dagster`, made with a link to its dagster.yaml."""
-    if not os.environ.get("DAGSTER_HOME"):
-        os.environ["DAGSTER_HOME"] = str(Path.cwd() / INSTANCE_FOLDER)
-    home = Path(os.environ["DAGSTER_HOME"])
+    """DAGSTER_HOME; where it is unset it is set to this folder's `.dagster`.
+
+    Without settings of its own the instance gets this folder's dagster.yaml, or else one that only says: no telemetry.
+    """
+    home = Path(os.environ.get("DAGSTER_HOME") or INSTANCE_FOLDER).expanduser().absolute()
+    os.environ["DAGSTER_HOME"] = str(home)
     home.mkdir(parents=True, exist_ok=True)
-    settings = Path.cwd() / "dagster.yaml"
-    if settings.exists() and not (home / "dagster.yaml").exists():
-        (home / "dagster.yaml").symlink_to(settings)
+    own, settings = home / "dagster.yaml", Path.cwd() / "dagster.yaml"
+    if own.exists():
+        return home
+    own.unlink(missing_ok=True)  # a link whose target is gone
+    if settings.exists():
+        own.symlink_to(settings)
+    else:
+        own.write_text(_PLAIN_SETTINGS, encoding="utf-8")
     return home
 
 
@@ -58,7 +81,10 @@ def launch(
     last_day: date | None = None,
     run_config: Mapping[str, Any] | None = None,
 ) -> Launched:
-    """Run `job` for the site's partition of `day`, or for the range of partitions up to `last_day`."""
+    """Run `job` for the site's partition of `day`, or for the range of partitions up to `last_day`.
+
+    Raises `KeyboardInterrupt` where a person interrupted it.
+    """
     resolved = definitions.resolve_job_def(job)
     with instance() as own:
         end_dead_runs(own)
@@ -95,11 +121,20 @@ def _problem(result: dg.ExecuteInProcessResult) -> str | None:
     for event in result.all_events:
         failure = event.step_failure_data if event.is_step_failure else None
         if failure is not None and failure.error is not None:
-            root = failure.error
-            while root.cause is not None:
-                root = root.cause
-            return root.message.strip().partition(": ")[2] or root.message.strip()
-    return "the run failed; its log in the Dagster UI says why"
+            return _sentence(failure.error, result.run_id)
+    return f"the run {result.run_id} failed; its log in the Dagster UI says why"
+
+
+def _sentence(error: SerializableErrorInfo, run_id: str) -> str:
+    """The root cause; where we did not foresee it, with its kind and the run that has the traceback."""
+    while error.cause is not None:
+        error = error.cause
+    message = error.message.strip()
+    if error.cls_name == _INTERRUPTED:
+        raise KeyboardInterrupt
+    if error.cls_name in _TOLD:
+        return message.partition(": ")[2] or message
+    return f"{message} (the traceback is in the log of run {run_id} in the Dagster UI)"
 
 
 def _numbers(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:

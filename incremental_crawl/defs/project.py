@@ -11,11 +11,12 @@ from typing import TypeAlias
 
 import dagster as dg
 
-from incremental_crawl.config.loading import SiteCatalogue, load_site, load_sites
+from incremental_crawl.config.loading import SiteCatalogue, load_sites
 from incremental_crawl.config.project import Project
 from incremental_crawl.defs.clock import now
 from incremental_crawl.defs.dead_runs import hold_as_running
 from incremental_crawl.defs.progress import progress
+from incremental_crawl.extraction.site_files import usable_site, usable_sites
 from incremental_crawl.stages.site_run import SiteRun, no_progress
 from incremental_crawl.storage.visits import DEFAULT_OPTIONS, VisitOptions
 
@@ -39,7 +40,7 @@ def project() -> Project:
 @cache
 def catalogue() -> SiteCatalogue:
     """The site files as they were when the code location was loaded."""
-    return load_sites(project().sites_dir)
+    return usable_sites(project().sites_dir)
 
 
 def site_names() -> list[str]:
@@ -57,7 +58,7 @@ def site_run(
         hold_as_running(context.instance, context.run.run_id)
     return SiteRun(
         project=own,
-        site=load_site(own.sites_dir, site),
+        site=usable_site(own.sites_dir, site),
         day=day,
         clock=now,
         run_id=context.run.run_id if context is not None else None,

@@ -38,8 +38,8 @@ class OpenShop:
         """Raises `ClickException` where what answers is not the shop of this data folder, at its step."""
         if _front_page_moment(self.port) != http_date(World.at(self.step.read()).at_moment):
             raise click.ClickException(
-                f"port {self.port} is taken, and not by the bookshop of {self.step.path.parent.parent}: end what listens "
-                f"there (a `make dev` of another folder?), or choose another port: {PORT_VARIABLE}=8766 make crawl"
+                f"port {self.port} is taken, and not by the bookshop of {self.step.path.parent.parent}: end what "
+                f"listens there (another folder's `make dev`?), or choose another: {PORT_VARIABLE}=8766 make crawl"
             )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 
-from incremental_crawl.semantics.alignment import Pair, matched_pairs
+from incremental_crawl.semantics.line_alignment import Pair, matched_pairs
 from incremental_crawl.semantics.noise_mask import Gap, Mask, Placed, context_digest, gap_length, line_digest
 from incremental_crawl.semantics.noise_paths import are_links
 

@@ -116,10 +116,13 @@ class Asker:
         """When the URL's host wants to be asked again, None where it may be asked now."""
         return self.exchange.not_before(host_of(url))
 
-    async def sitemaps(self, url: str) -> tuple[str, ...]:
-        """The sitemaps that robots.txt of the URL's origin names; none where it cannot be read."""
-        rules = await self.exchange.robots_rules(url)
-        return rules.sitemaps if isinstance(rules, RobotsRules) else ()
+    async def sitemaps(self, url: str) -> tuple[str, ...] | None:
+        """The sitemaps that robots.txt of the URL's origin names; None where it cannot be read now."""
+        try:
+            rules = await self.exchange.robots_rules(url)
+        except HostResting:
+            return None
+        return rules.sitemaps if isinstance(rules, RobotsRules) else None
 
     def take_unplaced(self) -> list[Observation]:
         """Observations of requests that belong to no page's conversation, once."""

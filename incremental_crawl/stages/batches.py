@@ -143,7 +143,9 @@ class Checkpoints:
         self._batch.plan.append(fetched)
         self._batch.body_bytes += len(body)
         if talk.moved_to:
-            self._batch.plan.append(replace(row, seq=self._next(), state=PlanState.MOVED))
+            at, status = answer.timing.received_at, talk.moved_status
+            source = replace(row, state=PlanState.MOVED, moved_to=talk.moved_to, fetched_at=at, status=status)
+            self._batch.plan.append(replace(source, seq=self._next()))
 
     def _disappeared(self, page: PageState, talk: Conversation, at: datetime) -> None:
         """A 404 or 410. A URL that was never held, or is gone already, needs no confirmation and makes no event."""

@@ -63,6 +63,7 @@ class _Case:
     pair_failed: bool = False
     judgement: Judgement | None = None
     evidence: str = ""
+    rebuilt: bool = False
 
     @property
     def at(self) -> datetime:
@@ -73,6 +74,11 @@ class _Case:
     @property
     def content_type(self) -> str | None:
         return first(self.headers, "content-type")
+
+    @property
+    def is_back(self) -> bool:
+        """Whether the page was gone or moved until this check."""
+        return self.page.gone_since is not None or self.page.redirect_to is not None
 
 
 class Decider:
@@ -101,6 +107,8 @@ class Decider:
         self._commit(cases, observations)
 
     def _cases(self, rows: Sequence[PlanRow]) -> list[_Case]:
+        sources = plan.sources_of(self._state, self._visit.visit)
+        rows = [replace(row, moved_from=row.moved_from or sources.get(row.url)) for row in rows]
         urls = [row.url for row in rows] + [row.moved_from for row in rows if row.moved_from]
         pages, held = known_urls.by_url(self._state, urls), known_urls.held_by_url(self._state, urls)
         bodies = read_bodies(self._run.layout.spool, [row.spool_ref for row in rows])
@@ -130,7 +138,11 @@ class Decider:
         path = self._run.layout.visit_file(Dataset.BODY_SNAPSHOTS, page.body_day, page.body_visit)
         kept = body_files.read_urls(path, [case.page.url for case in cases])
         found = [case for case in cases if case.page.url in kept]
-        pages = (Page(case.page.url, kept[case.page.url], None, case.page.charset) for case in found)
+        bodies = [kept[case.page.url] for case in found]
+        pages = (
+            Page(case.page.url, own.body, own.content_type, case.page.charset)
+            for case, own in zip(found, bodies, strict=True)
+        )
         for case, extract in zip(found, self._extracted(pages, False), strict=True):
             if extract.record is None or extract.content_sha256 is None:
                 continue
@@ -143,6 +155,7 @@ class Decider:
                 extract.content_sha256,
                 extract.extractor_version,
             )
+            case.rebuilt = True
             compared = under_mask(case.page.mask, _content(extract)).content_sha256
             case.page = replace(case.page, compare_sha256=compared, content_sha256=extract.content_sha256)
 
@@ -153,12 +166,12 @@ class Decider:
         )
 
     def _same_bytes(self, case: _Case) -> bool:
-        """Equal bodies need no parsing, as long as the record is this page's own and by the rules in force."""
+        """Equal bodies need no parsing, as long as the record is this page's own, by the rules in force and current."""
         return (
             case.page.held
             and case.held is not None
             and case.row.body_sha256 == case.page.body_sha256
-            and not self._is_stale(case)
+            and not (case.page.stale or case.is_back or self._is_stale(case))
         )
 
     def _extract(self, cases: Sequence[_Case]) -> None:
@@ -206,14 +219,15 @@ class Decider:
 
     def _rebaselined(self, case: _Case, found: Content) -> Judgement:
         masked = under_mask(case.page.mask, found)
-        return Judgement(
-            Outcome.REBASELINED, masked.content_sha256, masked.content_sha256, case.page.mask, masked.record
-        )
+        outcome = Outcome.RESTORED if case.is_back else Outcome.REBASELINED
+        return Judgement(outcome, masked.content_sha256, masked.content_sha256, case.page.mask, masked.record)
 
     def _settled(self, case: _Case, judgement: Judgement) -> Judgement:
         """What the comparison means for a page that was gone, moved, or is new as the target of a redirect."""
         if judgement.needs_pair:
             return judgement
+        if case.rebuilt and case.held is not None and judgement.old_record is None:
+            judgement = replace(judgement, old_record=case.held.record)  # like with like, in the diff too
         found = under_mask(judgement.mask, _content(case.found)) if case.found else None
         if found is None:
             return judgement
@@ -225,9 +239,8 @@ class Decider:
                 compare_sha256=found.content_sha256,
                 record=found.record,
             )
-        back = case.page.gone_since is not None or case.page.redirect_to is not None
-        if back or (judgement.outcome is Outcome.SAME_HASH and case.page.stale):
-            outcome = Outcome.RESTORED if back else Outcome.REBASELINED
+        if case.is_back or (judgement.outcome is Outcome.SAME_HASH and case.page.stale):
+            outcome = Outcome.RESTORED if case.is_back else Outcome.REBASELINED
             return replace(judgement, outcome=outcome, content_sha256=found.content_sha256, record=found.record)
         return judgement
 
@@ -319,6 +332,8 @@ class Decider:
             case Outcome.SAME_HASH:
                 page = lifecycle.same_record(case.page, fetched, version, moment, self._run.cadence)
                 page = lifecycle.with_body(page, moment) if keeps else page
+            case Outcome.RESTORED if judgement.content_sha256 == case.page.content_sha256:
+                page = lifecycle.rebaselined(case.page, fetched, version, moment, self._run.cadence)
             case Outcome.REBASELINED:
                 page = lifecycle.rebaselined(case.page, fetched, version, moment, self._run.cadence)
             case _:
@@ -403,18 +418,26 @@ class Decider:
         )
 
     def _plan_links(self, cases: Sequence[_Case]) -> None:
-        """Links within the scope that nobody knew join the frontier and this visit's plan."""
+        """Links within the scope that nobody knew join the frontier, and the plan as far as the visit may ask more."""
         scope = self._run.site.scope
         room = scope.max_pages - known_urls.count(self._state)
-        if self._visit.page_limit is not None:
-            room = min(room, self._visit.page_limit - plan.planned(self._state, self._visit.visit))
+        askable = self._askable(room)
         for case in cases:
             if case.found is None or case.row.depth >= scope.max_depth or room <= 0:
                 continue
             source, depth = f"link:{case.row.url}", case.row.depth + 1
             new = known_urls.add_found(self._state, self._in_scope(case.found), source, depth, case.at, room)
             room -= len(new)
-            plan.append(self._state, [self._planned(url, source, depth) for url in new])
+            plan.append(self._state, [self._planned(url, source, depth) for url in new[:askable]])
+            askable -= len(new[:askable])
+
+    def _askable(self, room: int) -> int:
+        """How many found pages this visit may still ask; a page that stays unasked is due in the next one."""
+        if self._visit.only_urls:
+            return 0
+        if self._visit.page_limit is None:
+            return room
+        return max(0, min(room, self._visit.page_limit - plan.planned(self._state, self._visit.visit)))
 
     def _in_scope(self, extract: Extract) -> list[str]:
         rules, strip = self._run.site.scope_rules, self._run.site.scope.strip_params

@@ -41,6 +41,23 @@ class WaitingPlan:
     samples: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class UnfinishedVisit:
+    """A visit that was begun and is not published yet."""
+
+    visit: int
+    day: date
+    opened_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What of a site is not done: plans that wait for a person, and the visit that the next run goes on with."""
+
+    waiting: list[WaitingPlan]
+    unfinished: UnfinishedVisit | None
+
+
 def gate_report(run: SiteRun, stage: str) -> GateReport:
     """What the gate after `stage` decided about the day's visit under way, else about its newest."""
     with run.state(f"check after {stage}") as state:
@@ -69,6 +86,14 @@ def waiting_plans(run: SiteRun) -> list[WaitingPlan]:
     """The site's waiting plans, oldest first."""
     with run.state("review") as state:
         return [_waiting_plan(run, state, visit) for visit in visits.waiting(state)]
+
+
+def standing(run: SiteRun) -> Standing:
+    """What waits, and what is unfinished."""
+    with run.state("status") as state:
+        visit = visits.current(state)
+        unfinished = UnfinishedVisit(visit.visit, visit.day, visit.opened_at) if visit is not None else None
+        return Standing([_waiting_plan(run, state, stopped) for stopped in visits.waiting(state)], unfinished)
 
 
 def approve(run: SiteRun, even_if_incomplete: bool) -> Visit:

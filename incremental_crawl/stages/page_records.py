@@ -48,12 +48,16 @@ def _fold(run: SiteRun, visit: Visit, state: State) -> None:
 def _moved_sources(run: SiteRun, visit: Visit, state: State) -> list[Journalled]:
     """The rows of permanent redirects' sources; they are moved only now that the target's record is there."""
     moves = decisions.moved_sources(state, visit.visit)
-    pages = known_urls.by_url(state, [source for source, _, _, _ in moves])
+    pages = known_urls.by_url(state, [source for source, *_ in moves])
     seq = plan.next_seq(state, visit.visit)
-    return [
-        Journalled(
-            seq + at, lifecycle.moved(pages[source], target, status, run.moment(visit, observed_at), run.cadence)
-        )
-        for at, (source, target, status, observed_at) in enumerate(moves)
-        if source in pages
-    ]
+    rows = []
+    for at, (source, target, status, observed_at, found) in enumerate(moves):
+        if source not in pages:
+            continue
+        moment = run.moment(visit, observed_at)
+        if found:
+            page = lifecycle.moved(pages[source], target, status, moment, run.cadence)
+        else:
+            page = lifecycle.failed(pages[source], moment, run.cadence)
+        rows.append(Journalled(seq + at, page))
+    return rows

@@ -11,13 +11,14 @@ from incremental_crawl.storage import retention
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.lock import SiteLocked
 from incremental_crawl.storage.retention import Pruned
+from incremental_crawl.storage.state import StateTooNew, StateUnusable
 
 DEFAULT_KEEP_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
 class PruneReport:
-    """What was pruned per site, and the sites that were in use, with the sentence that says by whom."""
+    """What was pruned per site, and the sites that could not be opened, with the sentence that says why."""
 
     pruned: tuple[Pruned, ...]
     in_use: dict[str, str]
@@ -30,8 +31,8 @@ def run(data_dir: Path, keep_days: Mapping[str, int], now: datetime, wait_s: flo
         try:
             days = keep_days.get(site, DEFAULT_KEEP_DAYS)
             pruned.append(retention.prune(SiteLayout(data_dir, site), now, days, wait_s))
-        except SiteLocked as locked:
-            in_use[site] = str(locked)
+        except (SiteLocked, StateTooNew, StateUnusable) as refused:
+            in_use[site] = str(refused)
     return PruneReport(tuple(pruned), in_use)
 
 
@@ -39,8 +40,7 @@ def overdue(data_dir: Path, keep_days: Mapping[str, int], now: datetime) -> dict
     """Days whose bodies are past the window, by site; for the sensor, which only looks."""
     found: dict[str, list[str]] = {}
     for site in retention.sites_with_bodies(data_dir):
-        keep_from = retention.first_kept_day(now, keep_days.get(site, DEFAULT_KEEP_DAYS))
-        days = retention.expired_days(SiteLayout(data_dir, site), keep_from)
+        days = retention.expired_days(SiteLayout(data_dir, site), now, keep_days.get(site, DEFAULT_KEEP_DAYS))
         if days:
             found[site] = [day.isoformat() for day in days]
     return found

@@ -19,10 +19,9 @@ def run(run: SiteRun, last_day: date | None = None) -> Report:
         if visit is not None and visit.status is VisitStatus.OPEN:
             visits.under_way(state, run.day, "page_diffs")
             _begin(run, visit, state)
-        report = Report(None)
-        if visit is not None:
-            report = _finish(run, visit, state)
-        publish_ended(run, state)
+        report = Report(None) if visit is None else _finish(run, visit, state)
+        if visit is None or visits.unpublished(state):
+            publish_ended(run, state)
         return report
 
 

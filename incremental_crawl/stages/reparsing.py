@@ -17,15 +17,18 @@ from incremental_crawl.semantics.events import EventKind
 from incremental_crawl.semantics.outcome import Outcome
 from incremental_crawl.semantics.page import PageState
 from incremental_crawl.semantics.record_diff import diff_records
+from incremental_crawl.stages import rules_in_force
 from incremental_crawl.stages.records_of import record_value, tracked_fields
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage import body_files, decisions, known_urls, record_files, visits
 from incremental_crawl.storage.layout import Dataset
+from incremental_crawl.storage.record_files import Rules
 from incremental_crawl.storage.rows import HeldRecord, Proposal, RecordVersion
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit, VisitRefused
 
 _SAMPLES = 3
+_BATCH = 5_000
 
 
 @dataclass(slots=True)
@@ -61,6 +64,19 @@ class _Reparsed:
     current: bool
 
 
+@dataclass(slots=True)
+class _Batch:
+    """Records of a visit that are made anew in one transaction; a visit may be too large for one."""
+
+    proposals: list[Proposal] = field(default_factory=list)
+    versions: list[RecordVersion] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return len(self.proposals) + len(self.versions)
+
+
 def reparse(run: SiteRun, state: State, first: date, last: date, dry_run: bool = False) -> Report:
     """Re-parse the visits of `first` to `last`. Raises `VisitRefused` where no body of those days is kept.
 
@@ -68,6 +84,9 @@ def reparse(run: SiteRun, state: State, first: date, last: date, dry_run: bool =
     the body is the current one, and a change of the record there is a `corrected` event. With `dry_run` nothing is
     written; the report has the changed fields and three samples.
     """
+    if not dry_run:
+        _refuse_during_visit(run, state)
+        rules_in_force.apply(run, state)
     chosen = [visit for visit in visits.closed_between(state, first, last) if _body_file(run, visit).exists()]
     if not any(body_files.count(_body_file(run, visit)) for visit in chosen):
         kept = state.meta("first_kept_day")
@@ -85,20 +104,36 @@ def reparse(run: SiteRun, state: State, first: date, last: date, dry_run: bool =
     return Report(None, tally.numbers(), notes)
 
 
+def _refuse_during_visit(run: SiteRun, state: State) -> None:
+    """What a visit has proposed was compared with the records as they are; they may not change before it is folded."""
+    unfinished = visits.current(state)
+    if unfinished is not None:
+        raise VisitRefused(
+            f"visit {unfinished.visit} of {unfinished.day} is not finished: let `incremental-crawl crawl "
+            f"{run.site.name}` finish it, then re-parse"
+        )
+
+
 def _reparse_visit(run: SiteRun, state: State, visit: Visit, tally: _Tally, dry_run: bool) -> None:
-    recorded = record_files.urls(run.layout.visit_file(Dataset.PAGE_RECORDS, visit.day, visit.visit))
-    proposals: list[Proposal] = []
-    versions: list[RecordVersion] = []
+    recorded = record_files.rules_by_url(run.layout.visit_file(Dataset.PAGE_RECORDS, visit.day, visit.visit))
+    batch = _Batch()
     for rows in body_files.stream(_body_file(run, visit)):
         for item in _extracted(run, state, visit, rows, tally):
-            proposal = _proposal(run, visit, item, tally, len(proposals))
+            proposal = _proposal(run, visit, item, tally, len(batch.proposals))
             if proposal is not None:
-                proposals.append(proposal)
-            elif item.found.url in recorded:
-                versions.append(_version(visit, item))
-    tally.rewritten += len(versions) + len(proposals)
+                batch.proposals.append(proposal)
+            elif recorded.get(item.found.url) not in (None, Rules(item.found.page_type, item.found.extractor_version)):
+                batch.versions.append(_version(visit, item))
+        if batch.size >= _BATCH:
+            batch = _folded(state, visit, batch, tally, dry_run)
+    _folded(state, visit, batch, tally, dry_run)
+
+
+def _folded(state: State, visit: Visit, batch: _Batch, tally: _Tally, dry_run: bool) -> _Batch:
+    tally.rewritten += batch.size
     if not dry_run:
-        decisions.fold_corrections(state, visit.visit, proposals, versions)
+        decisions.fold_corrections(state, visit.visit, batch.proposals, batch.versions)
+    return _Batch()
 
 
 def _extracted(run: SiteRun, state: State, visit: Visit, rows: pa.Table, tally: _Tally) -> Iterator[_Reparsed]:
@@ -120,15 +155,18 @@ def _extracted(run: SiteRun, state: State, visit: Visit, rows: pa.Table, tally: 
 
 
 def _proposal(run: SiteRun, visit: Visit, item: _Reparsed, tally: _Tally, seq: int) -> Proposal | None:
-    """What becomes current, None where the body is not the current one or nothing is different."""
-    if not item.current or item.held is None:
+    """What becomes current, None where the body is not the current one or the same rules made the record.
+
+    Lines are compared as the page's mask leaves them; of a page that is gone or moved nobody is told.
+    """
+    held = item.held
+    if not item.current or held is None or _same_rules(held, item.found):
         return None
-    same_rules = item.held.extractor_version == item.found.extractor_version
-    if same_rules and item.held.record == item.content.record:
-        return None
-    corrected = item.held.content_sha256 != item.content.content_sha256 and item.held.record != item.content.record
+    before = under_mask(item.page.mask, Content(held.record, held.content_sha256, held.lines, held.paths))
+    differs = before.content_sha256 != item.content.content_sha256 and before.record != item.content.record
+    corrected = differs and item.page.gone_since is None and item.page.redirect_to is None
     if corrected:
-        _count(run, item, tally)
+        _count(run, item, before, tally)
     page = replace(
         item.page,
         content_sha256=item.content.content_sha256,
@@ -148,18 +186,21 @@ def _proposal(run: SiteRun, visit: Visit, item: _Reparsed, tally: _Tally, seq: i
         compared=False,
         keep_body=False,
         record=item.content.record,
+        old_record=before.record if corrected else None,
         main_text=item.found.main_text,
         lines=item.found.lines,
         paths=item.found.paths,
     )
 
 
-def _count(run: SiteRun, item: _Reparsed, tally: _Tally) -> None:
+def _same_rules(held: HeldRecord, found: Extract) -> bool:
+    return (held.page_type, held.extractor_version) == (found.page_type, found.extractor_version)
+
+
+def _count(run: SiteRun, item: _Reparsed, before: Content, tally: _Tally) -> None:
     tally.corrected += 1
-    if item.held is None:
-        return
     tracked = tracked_fields(run.site, item.found.page_type)
-    difference = diff_records(record_value(item.held.record), record_value(item.content.record), tracked)
+    difference = diff_records(record_value(before.record), record_value(item.content.record), tracked)
     tally.fields.update(change.name for change in difference.fields)
     if len(tally.samples) < _SAMPLES:
         tally.samples.append(f"{item.found.url}\n{difference.diff}")

@@ -13,6 +13,7 @@ from contextlib import aclosing
 from incremental_crawl.semantics.answers import Purpose
 from incremental_crawl.semantics.gate import GateDecision, judge
 from incremental_crawl.semantics.page import PageState
+from incremental_crawl.stages import rules_in_force
 from incremental_crawl.stages.asking import Asker, Conversation, asking, in_flight
 from incremental_crawl.stages.batches import Checkpoints
 from incremental_crawl.stages.site_run import Report, SiteRun
@@ -41,8 +42,8 @@ def run(run: SiteRun) -> Report:
 
 def _sweep(run: SiteRun, visit: Visit, state: State) -> None:
     _prepare(run, visit, state)
+    visits.set_due(state, visit.visit, known_urls.count_due(state, visit, visit.opened_at))
     due = known_urls.select_due(state, visit, visit.opened_at, run.representation)
-    visits.set_due(state, visit.visit, due)
     first = plan.next_seq(state, visit.visit)
     plan.plan_unconditional(state, visit.visit, first)
     reached(DurableStep.BATCH_COMMITTED)
@@ -60,7 +61,9 @@ def _prepare(run: SiteRun, visit: Visit, state: State) -> None:
     for forgotten in (*visits.expired(state, visit.opened_at, run.body_window), *visits.superseded(state)):
         visits.reject(state, forgotten, visit.opened_at)
     known_urls.add_start_urls(state, run.site.start_urls, visit.opened_at)
-    known_urls.mark_stale(state, run.extractor_versions)
+    scope, start = run.site.scope_rules, frozenset(run.site.start_urls)
+    known_urls.leave_out(state, lambda url: url in start or scope.contains(url))
+    rules_in_force.apply(run, state)
 
 
 async def _ask_all(run: SiteRun, visit: Visit, state: State, due: int) -> None:

@@ -27,6 +27,8 @@ def run(run: SiteRun) -> Report:
         if visits.stage_done(state, visit.visit, STAGE):
             return Report(visit.visit, notes={"resumed": "the sources of this visit were read before"})
         known_urls.add_start_urls(state, run.site.start_urls, visit.opened_at)
+        asked_for = [url for url in visit.only_urls if run.site.scope_rules.contains(url)]
+        known_urls.add_found(state, asked_for, "asked", 0, visit.opened_at, len(asked_for))
         read = asyncio.run(_read_all(run, visit, state))
         with state.transaction():
             merged = discovery.merge(
@@ -47,7 +49,7 @@ async def _read_all(run: SiteRun, visit: Visit, state: State) -> list[Source]:
     read: list[Source] = []
     async with asking(run, visit, state) as asker:
         reader = SourceReader(run, visit, state, asker)
-        queue = deque((url, kind, 0) for url, kind in await _roots(run, asker))
+        queue = deque((url, kind, 0) for url, kind in await _roots(run, visit, state, asker))
         seen: set[str] = set()
         while queue and len(seen) < MAX_SOURCES:
             url, kind, depth = queue.popleft()
@@ -62,8 +64,11 @@ async def _read_all(run: SiteRun, visit: Visit, state: State) -> list[Source]:
     return read
 
 
-async def _roots(run: SiteRun, asker: Asker) -> list[tuple[str, str]]:
-    """The sources to begin with: as configured, or what robots.txt names, or else the usual place."""
+async def _roots(run: SiteRun, visit: Visit, state: State, asker: Asker) -> list[tuple[str, str]]:
+    """The sources to begin with: as configured, or what robots.txt names, or else the usual place.
+
+    Where robots.txt cannot be read, the last visit's sources stay in force, so that nothing is unlisted.
+    """
     feeds = [(url, "feed") for url in run.site.feeds]
     if isinstance(run.site.sitemaps, tuple):
         return [*((url, "sitemap") for url in run.site.sitemaps), *feeds]
@@ -72,7 +77,9 @@ async def _roots(run: SiteRun, asker: Asker) -> list[tuple[str, str]]:
     found: list[str] = []
     for origin in dict.fromkeys(origin_of(url) for url in run.site.start_urls):
         named = await asker.sitemaps(origin + "/")
-        found.extend(canonical_urls(named, origin + "/") or [f"{origin}/sitemap.xml"])
+        if named is None:
+            found.extend(discovery.read_before(state, visit.visit))
+        found.extend(canonical_urls(named or (), origin + "/") or [f"{origin}/sitemap.xml"])
     return [*((url, "sitemap") for url in found), *feeds]
 
 

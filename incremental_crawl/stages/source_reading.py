@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from incremental_crawl.semantics.answers import Answer, Ask, NotModified, Purpose, Redirected, Response
-from incremental_crawl.semantics.digest import sha256_bytes
+from incremental_crawl.semantics.digest import canonical_json, sha256_bytes, sha256_text
 from incremental_crawl.semantics.outcome import Outcome, Step, classify
 from incremental_crawl.semantics.sitemap import SitemapContent, SitemapKind, parse_sitemap
 from incremental_crawl.semantics.urls import InvalidUrl, canonical_url
@@ -35,6 +35,7 @@ class SourceReader:
         self._visit = visit
         self._state = state
         self._asker = asker
+        self._scope = _fingerprint(run)
 
     async def read(self, url: str, kind: str) -> Source:
         """The source as it is now; a reading that failed keeps what the last good one listed."""
@@ -44,7 +45,7 @@ class SourceReader:
         known = last or Source(url, self._visit.visit, kind, None, None, None, None, 0, (), None)
         known = replace(known, visit=self._visit.visit, problem=None)
         try:
-            answer, observations = await self._ask(known, held=last is not None and last.sha256 is not None)
+            answer, observations = await self._ask(known, held=self._is_sifted(known))
         except HostResting as resting:
             return self._store(replace(known, problem=str(resting)), None, [])
         status = observations[-1].status
@@ -82,7 +83,7 @@ class SourceReader:
     def _content(self, known: Source, answer: Response, own: Validators, observations: list[Observation]) -> Source:
         digest = sha256_bytes(answer.body)
         answered = replace(known, status=answer.status, etag=own.etag, last_modified=own.last_modified)
-        if known.sha256 == digest:
+        if known.sha256 == digest and self._is_sifted(known):
             return self._store(answered, None, observations)
         content = parse_sitemap(answer.body, known.url)
         problem = "; ".join(content.warnings[:_TOLD]) or None
@@ -95,13 +96,21 @@ class SourceReader:
             kind="feed" if content.kind is SitemapKind.FEED else known.kind,
             sha256=digest,
             problem=problem,
+            scope=self._scope,
         )
         if content.kind is SitemapKind.INDEX:
             children = tuple(canonical_urls((entry.url for entry in content.entries), known.url))
             return self._store(replace(read, children=children, entries=0), None, observations)
         listed = self._listed(content, known.url)
+        if not listed.num_rows and known.entries and self._is_sifted(known):
+            problem = problem or "lists nothing any more: what it listed last stays listed"
+            return self._store(replace(known, status=answer.status, problem=problem), None, observations)
         read = replace(read, children=(), entries=listed.num_rows)
         return self._store(read, listed, observations, content.complete)
+
+    def _is_sifted(self, known: Source) -> bool:
+        """Whether its listing is held as the scope in force would keep it; else an unchanged source is read anew."""
+        return known.sha256 is not None and known.scope == self._scope
 
     def _listed(self, content: SitemapContent, base: str) -> pa.Table:
         """The entries that belong to the site, in canonical form; the first of a URL wins."""
@@ -121,6 +130,12 @@ class SourceReader:
         discovery.store(self._state, source, listed, complete, observations)
         reached(DurableStep.SOURCES_STORED)
         return source
+
+
+def _fingerprint(run: SiteRun) -> str:
+    scope = run.site.scope_rules
+    patterns = [[pattern.text for pattern in patterns] for patterns in (scope.include, scope.exclude)]
+    return sha256_text(canonical_json([sorted(scope.hosts), *patterns, list(run.site.scope.strip_params)]))
 
 
 def canonical_urls(urls: Iterable[str], base: str, strip: Sequence[str] = ()) -> list[str]:

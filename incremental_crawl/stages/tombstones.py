@@ -43,15 +43,21 @@ def run(run: SiteRun) -> Report:
             return Report(stopped.visit, notes={"gate": stopped.gate_reason or "waiting"})
         visit = visits.under_way(state, run.day, "body_snapshots")
         if not visits.stage_done(state, visit.visit, STAGE):
-            decision = judge(decisions.count_churn(state, visit.visit, at_sweep=False), run.gate_limits)
-            if decision.closed and not visit.approved:
-                return Report(
-                    visit.visit, {"suspects": len(plan.suspects(state, visit.visit))}, {"gate": decision.reason}
-                )
+            stopped_by = _gate(run, visit, state)
+            if stopped_by is not None:
+                return Report(visit.visit, {"suspects": len(plan.suspects(state, visit.visit))}, {"gate": stopped_by})
             asyncio.run(_confirm_all(run, visit, state))
             decisions.finish_stage(state, visit.visit, STAGE, run.clock())
         counts = reports.count_visit(state, visit.visit)
         return Report(visit.visit, {"gone": counts.gone, "pages live": counts.live})
+
+
+def _gate(run: SiteRun, visit: Visit, state: State) -> str | None:
+    """Why nothing may be buried yet. What page_records has folded passed the same gate, and counts otherwise since."""
+    if visit.approved or visits.stage_done(state, visit.visit, "page_records"):
+        return None
+    decision = judge(decisions.count_churn(state, visit.visit, at_sweep=False), run.gate_limits)
+    return decision.reason if decision.closed else None
 
 
 async def _confirm_all(run: SiteRun, visit: Visit, state: State) -> None:

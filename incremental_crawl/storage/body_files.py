@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from typing import Any
 
 import pyarrow as pa
@@ -47,18 +50,26 @@ def export(state: State, visit: int, path: Path) -> int:
     return int(rows.num_rows)
 
 
-def read_urls(path: Path, urls: Sequence[str]) -> dict[str, bytes]:
+@dataclass(frozen=True, slots=True)
+class KeptBody:
+    """A raw body and the Content-Type it came with."""
+
+    body: bytes
+    content_type: str | None
+
+
+def read_urls(path: Path, urls: Sequence[str]) -> dict[str, KeptBody]:
     """The bodies of `urls` in a snapshot file, by URL; a missing file or URL is simply missing."""
     if not urls or not path.exists():
         return {}
     wanted = pa.array(list(urls), pa.string())
-    found: dict[str, bytes] = {}
+    found: dict[str, KeptBody] = {}
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             hits = pc.is_in(file.read_row_group(group, columns=["url"]).column("url"), value_set=wanted)
             if pc.any(hits).as_py():
-                rows = file.read_row_group(group, columns=["url", "body"]).filter(hits).to_pylist()
-                found |= {row["url"]: row["body"] for row in rows}
+                rows = file.read_row_group(group, columns=["url", "body", "content_type"]).filter(hits).to_pylist()
+                found |= {row["url"]: KeptBody(row["body"], row["content_type"]) for row in rows}
     return found
 
 
@@ -95,14 +106,15 @@ def _groups(state: State, rows: pa.Table) -> Iterator[pa.Table]:
 
 
 def _group(rows: pa.Table, bodies: list[bytes]) -> pa.Table:
-    headers = rows.column("headers")
-    content_type = pc.struct_field(
-        pc.extract_regex(headers, r'\["content-type", "(?P<value>(?:[^"\\]|\\.)*)"\]'), "value"
-    )
-    columns = {
-        "content_type": content_type.cast(pa.string()),
+    kinds = map(_content_type, rows.column("headers").to_pylist())
+    columns: dict[str, pa.ChunkedArray[Any]] = {
+        "content_type": pa.chunked_array([pa.array(kinds, pa.string())]),
         "body": pa.chunked_array([pa.array(bodies, pa.large_binary())]),
     }
     return pa.table(
         [columns[f.name] if f.name in columns else rows.column(f.name).cast(f.type) for f in SCHEMA], schema=SCHEMA
     )
+
+
+def _content_type(headers: str | None) -> str | None:
+    return next((value for name, value in json.loads(headers or "[]") if name == "content-type"), None)

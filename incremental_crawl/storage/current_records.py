@@ -50,10 +50,14 @@ _CASTS = {
 
 
 def write_records(state: State, tables: Sequence[RecordTable]) -> None:
-    """Swap in the current records of every page type, also of one whose rules are gone but whose records are not."""
+    """Swap in the current records of every page type, also of one whose rules are gone but whose records are not.
+
+    The file of a page type that nothing is left of stays, without rows: a reader that has listed it must find it.
+    """
     declared = {table.page_type for table in tables}
-    left = [row[0] for row in state.rows("SELECT DISTINCT page_type FROM held_records")]
-    for table in [*tables, *(RecordTable(name) for name in left if name not in declared)]:
+    left = {row[0] for row in state.rows("SELECT DISTINCT page_type FROM held_records")}
+    left |= {path.parent.name.removeprefix("type=") for path in state.layout.records.glob("type=*/records.parquet")}
+    for table in [*tables, *(RecordTable(name) for name in sorted(left - declared))]:
         copy(state, _select(table), state.layout.records_file(table.page_type))
 
 

@@ -42,18 +42,12 @@ def fold_proposals(state: State, visit: int, journalled: Sequence[Journalled], n
     reached(DurableStep.RECORDS_FOLDED)
 
 
-def moved_sources(state: State, visit: int) -> list[tuple[str, str, int, datetime]]:
-    """(source, target, status, observed_at) of permanent redirects whose target's record is about to be folded."""
-    return [
-        (row[0], row[1], row[2], row[3])
-        for row in state.rows(
-            "SELECT p.moved_from, arg_min(p.url, p.seq), coalesce(arg_min(o.status, o.observation), 301), "
-            "min(p.observed_at) FROM proposals p "
-            "LEFT JOIN outbox_observations o ON o.visit = p.visit AND o.url = p.moved_from AND o.status IN (301, 308) "
-            "WHERE p.visit = ? AND p.moved_from IS NOT NULL GROUP BY p.moved_from",
-            [visit],
-        )
-    ]
+def moved_sources(state: State, visit: int) -> list[tuple[str, str, int, datetime, bool]]:
+    """(source, target, status, observed_at, found) of the visit's permanent redirects.
+
+    `found` says whether the target gave the record that the visit is about to fold.
+    """
+    return state.rows("SELECT url, target, status, observed_at, found FROM moves_now WHERE visit = ?", [visit])
 
 
 def bury(
@@ -90,8 +84,18 @@ def _confirmations(confirmed_at: dict[str, datetime]) -> pa.Table:
 def fold_corrections(
     state: State, visit: int, proposals: Sequence[Proposal], versions: Sequence[RecordVersion]
 ) -> None:
-    """Make a re-parsed visit's records current, and leave its versions and corrections to be published."""
+    """Make a re-parsed visit's records current, and leave its versions and corrections to be published.
+
+    What an earlier re-parse left of the same versions is replaced, so that a repeated one publishes nothing twice.
+    """
+    urls = [row.url for row in versions] + [row.page.url for row in proposals]
     with state.transaction():
+        with state.bound("made_again", pa.table({"url": pa.array(urls, pa.string())})):
+            state.run(
+                "DELETE FROM outbox_page_records USING made_again m "
+                "WHERE outbox_page_records.visit = ? AND outbox_page_records.url = m.url",
+                [visit],
+            )
         state.append("outbox_page_records", versions)
         plan.append_proposals(state, proposals)
         state.script("fold_proposals", {"visit": visit})
@@ -112,6 +116,7 @@ def write_events(state: State, events: Sequence[Event], pending: Sequence[Pendin
             "visit": pa.array([row.visit for row in pending], pa.int32()),
             "url": pa.array([row.url for row in pending], pa.string()),
             "kind": pa.array([row.kind for row in pending], pa.string()),
+            "extractor_version": pa.array([row.extractor_version for row in pending], pa.string()),
         }
     )
     with state.transaction():
@@ -119,7 +124,8 @@ def write_events(state: State, events: Sequence[Event], pending: Sequence[Pendin
         with state.bound("written", keys):
             state.run(
                 "DELETE FROM pending_events USING written w WHERE pending_events.visit = w.visit "
-                "AND pending_events.url = w.url AND pending_events.kind = w.kind"
+                "AND pending_events.url = w.url AND pending_events.kind = w.kind "
+                "AND pending_events.extractor_version IS NOT DISTINCT FROM w.extractor_version"
             )
     reached(DurableStep.EVENTS_COMMITTED)
 

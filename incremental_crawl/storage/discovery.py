@@ -21,7 +21,10 @@ MIN_JUDGED = 20
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A sitemap or feed as it was last read. `entries` counts pages, `children` are the sitemaps of an index."""
+    """A sitemap or feed as it was last read. `entries` counts pages, `children` are the sitemaps of an index.
+
+    `scope` is the fingerprint of the scope that decided which entries were kept.
+    """
 
     url: str
     visit: int
@@ -33,6 +36,7 @@ class Source:
     entries: int
     children: tuple[str, ...]
     problem: str | None
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,15 @@ class MergeReport:
 
 def source(state: State, url: str) -> Source | None:
     """The source as it was last read, or None."""
-    columns = "url, visit, kind, status, etag, last_modified, sha256, entries, children, problem"
+    columns = "url, visit, kind, status, etag, last_modified, sha256, entries, children, problem, scope"
     rows = state.dicts(f"SELECT {columns} FROM sources WHERE url = ?", [url])
     return Source(**rows[0] | {"children": tuple(rows[0]["children"])}) if rows else None
+
+
+def read_before(state: State, visit: int) -> list[str]:
+    """The sources that the last visit before `visit` read."""
+    rows = state.rows("SELECT url FROM sources WHERE visit = (SELECT max(visit) FROM sources WHERE visit < ?)", [visit])
+    return [row[0] for row in rows]
 
 
 def store(

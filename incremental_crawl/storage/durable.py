@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
+from incremental_crawl.storage.overlay import overlay
+
+TEMPORARY = ".tmp"
+
 
 class DurableStep(StrEnum):
     """Every moment between two durable writes, in the order of a visit."""
@@ -57,15 +61,19 @@ def sync_directory(path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, hollow: bool = False) -> Iterator[Path]:
     """Yield a temporary name beside `path`; afterwards fsync it and rename it over `path`, whole or not at all.
 
-    The temporary name starts with a dot and has another suffix, so that no reader's glob ever matches it.
+    What is written is a Parquet file; one that is replaced goes on serving its readers (see `storage.overlay`, also
+    for `hollow`). The temporary name starts with a dot and has another suffix, so that no reader's glob ever matches
+    it; it is the same every time (the site's lock is held), so that a kill leaves at most one behind.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}{TEMPORARY}")
     try:
         yield temporary
+        if path.exists():
+            overlay(path, temporary, hollow)
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         reached(DurableStep.FILE_WRITTEN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from datetime import datetime
 
@@ -17,6 +17,7 @@ from incremental_crawl.storage.visits import Visit
 _COLUMNS = tuple(field.name for field in fields(PageState))
 _COLUMN_LIST = ", ".join(_COLUMNS)
 _NO_LIMIT = 2**62
+_CHUNK = 10_000
 
 
 def add_start_urls(state: State, urls: Sequence[str], now: datetime) -> None:
@@ -57,18 +58,29 @@ def _frontier_columns(source: str) -> str:
 
 def select_due(state: State, visit: Visit, now: datetime, representation: str) -> int:
     """Work out what is due in this visit; returns how many pages. They stay readable until the state is closed."""
-    state.script(
-        "select_due",
-        {
-            "visit": visit.visit,
-            "now": now,
-            "every_page": visit.every_page,
-            "only_urls": list(visit.only_urls),
-            "page_limit": _NO_LIMIT if visit.page_limit is None else max(0, visit.page_limit - _taken(state, visit)),
-        },
-    )
+    limit = _NO_LIMIT if visit.page_limit is None else max(0, visit.page_limit - _taken(state, visit))
+    _choose(state, visit, now, visit.only_urls, limit)
     state.script("split_due", {"representation": representation, "visit": visit.visit})
     return int(state.value("SELECT count(*) FROM due_split"))
+
+
+def leave_out(state: State, in_scope: Callable[[str], bool]) -> None:
+    """Keep known URLs that the scope in force leaves out from being due, until the state is closed."""
+    state.run("CREATE OR REPLACE TEMP TABLE outside (url VARCHAR)")
+    for batch in state.arrow("SELECT url FROM current_urls").to_batches(_CHUNK):
+        outside = [url for url in batch.column(0).to_pylist() if not in_scope(url)]
+        state.append("outside", pa.table({"url": pa.array(outside, pa.string())}))
+
+
+def count_due(state: State, visit: Visit, now: datetime) -> int:
+    """How many pages are due in this visit, those included that its options leave for later."""
+    _choose(state, visit, now, (), _NO_LIMIT)
+    return int(state.value("SELECT count(*) FROM due_now"))
+
+
+def _choose(state: State, visit: Visit, now: datetime, only_urls: Sequence[str], page_limit: int) -> None:
+    parameters = {"visit": visit.visit, "now": now, "every_page": visit.every_page}
+    state.script("select_due", parameters | {"only_urls": list(only_urls), "page_limit": page_limit})
 
 
 def _taken(state: State, visit: Visit) -> int:

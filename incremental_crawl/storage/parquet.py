@@ -26,17 +26,17 @@ def copy(state: State, select: str, path: Path) -> None:
 
 
 @contextmanager
-def writing(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """Replace `path` by the tables written inside the block."""
+def writing(path: Path, schema: pa.Schema, hollow: bool = False) -> Iterator[pq.ParquetWriter]:
+    """Replace `path` by the tables written inside the block; `hollow` as in `storage.overlay`."""
     marked = schema.with_metadata({VERSION_KEY: str(SCHEMA_VERSION)})
     with (
-        replacing(path) as temporary,
+        replacing(path, hollow) as temporary,
         pq.ParquetWriter(temporary, marked, compression="zstd", compression_level=3) as writer,
     ):
         yield writer
 
 
-def write_empty(path: Path, schema: pa.Schema) -> None:
-    """Replace `path` by a file without rows that carries the schema."""
-    with writing(path, schema) as writer:
+def write_empty(path: Path, schema: pa.Schema, hollow: bool = False) -> None:
+    """Replace `path` by a file without rows that carries the schema; `hollow` as in `storage.overlay`."""
+    with writing(path, schema, hollow) as writer:
         writer.write_table(schema.empty_table())

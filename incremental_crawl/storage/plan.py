@@ -70,6 +70,15 @@ def undecided(state: State, visit: int, chunk: int) -> list[PlanRow]:
     )
 
 
+def sources_of(state: State, visit: int) -> dict[str, str]:
+    """Target → source of the permanent redirects that the visit has met; one source where several led there."""
+    return dict(
+        state.rows(
+            "SELECT moved_to, min(url) FROM plan_now WHERE visit = ? AND state = 'moved' GROUP BY moved_to", [visit]
+        )
+    )
+
+
 def open_requests(state: State, visit: int) -> int:
     """How many planned URLs still have to be asked."""
     return int(state.value("SELECT count(*) FROM plan_now WHERE visit = ? AND state = 'todo'", [visit]))

@@ -6,10 +6,10 @@ Every step can be repeated: files are exports of rows that stay in the state unt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
-from incremental_crawl.storage import body_files, spool
+from incremental_crawl.storage import body_files, spool, visits
 from incremental_crawl.storage.current_records import RecordTable, write_records
 from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.layout import Dataset
@@ -23,8 +23,10 @@ _EXPORTS = {
     Dataset.TOMBSTONES: ("outbox_tombstones", "*", "url", "url"),
     Dataset.PAGE_DIFFS: ("outbox_page_diffs", "*", "event_id", "event_id"),
 }
-"""Dataset → its outbox table, the exported columns, their order, and the key by which a newer row replaces one that
-the visit's file holds already (a re-parse)."""
+"""Dataset → its outbox table, the exported columns, their order, and the key of a row in the visit's file (None: the
+file is written once)."""
+_NEVER_REWRITTEN = frozenset({Dataset.PAGE_DIFFS})
+"""Where a row that the visit's file holds already stands; elsewhere the outbox has the newer one (a re-parse)."""
 
 
 def ensure_empty_files(state: State, tables: Sequence[RecordTable]) -> None:
@@ -34,7 +36,8 @@ def ensure_empty_files(state: State, tables: Sequence[RecordTable]) -> None:
         if not path.exists():
             copy(state, f"SELECT {columns} FROM {table} LIMIT 0", path)
     body_files.ensure_empty_file(state.layout.empty_file(Dataset.BODY_SNAPSHOTS))
-    if not state.layout.pages_file.exists():
+    copies = (state.layout.pages_file, state.layout.hosts_file, state.layout.records_file("page"))
+    if not all(path.exists() for path in copies):
         write_copies(state)
         write_records(state, tables)
 
@@ -68,17 +71,21 @@ def finish(state: State, visit: Visit, tables: Sequence[RecordTable]) -> dict[Da
     return written
 
 
-def publish_again(state: State, visits: Sequence[Visit], now: datetime, tables: Sequence[RecordTable]) -> None:
-    """Merge what a re-parse left in the outbox into the files of closed visits, then swap the current files."""
-    for visit in visits:
+def publish_again(state: State, ended: Sequence[Visit], now: datetime, tables: Sequence[RecordTable]) -> None:
+    """Merge what a re-parse left in the outbox into the files of closed visits, then swap the current files.
+
+    While a visit is under way its own publication swaps these: until then they would show half of it.
+    """
+    for visit in ended:
         state.run(
             "UPDATE outbox_page_diffs SET published_at = ? WHERE visit = ? AND published_at IS NULL", [now, visit.visit]
         )
         _write_visit(state, visit)
-    write_copies(state)
-    write_records(state, tables)
+    if visits.current(state) is None:
+        write_copies(state)
+        write_records(state, tables)
     with state.transaction():
-        for visit in visits:
+        for visit in ended:
             _empty_outbox(state, visit.visit)
     reached(DurableStep.OUTBOX_EMPTIED)
     state.checkpoint()
@@ -100,19 +107,32 @@ def _write_visit(state: State, visit: Visit) -> dict[Dataset, Path]:
         path = state.layout.visit_file(dataset, visit.day, visit.visit)
         rows = f"SELECT {columns} FROM {table} WHERE visit = {visit.visit} ORDER BY {order}"
         if key is not None and path.exists():
-            rows = _merged(path, table, key, order, visit.visit)
+            rows = _merged(path, table, key, order, visit.visit, dataset in _NEVER_REWRITTEN)
         copy(state, rows, path)
         written[dataset] = path
     return written
 
 
-def _merged(path: Path, table: str, key: str, order: str, visit: int) -> str:
+def _merged(path: Path, table: str, key: str, order: str, visit: int, published_stand: bool) -> str:
     same = " AND ".join(f"n.{name.strip()} IS NOT DISTINCT FROM f.{name.strip()}" for name in key.split(","))
-    return (
-        f"SELECT * FROM (SELECT f.* FROM read_parquet('{_quoted(path)}', hive_partitioning = false) f "
-        f"WHERE NOT EXISTS (SELECT 1 FROM {table} n WHERE n.visit = {visit} AND {same}) "
-        f"UNION ALL BY NAME SELECT * FROM {table} WHERE visit = {visit}) ORDER BY {order}"
-    )
+    held = f"SELECT * FROM read_parquet('{_quoted(path)}', hive_partitioning = false)"
+    fresh = f"SELECT * FROM {table} WHERE visit = {visit}"
+    stands, rest = (held, fresh) if published_stand else (fresh, held)
+    rest = f"SELECT f.* FROM ({rest}) f WHERE NOT EXISTS (SELECT 1 FROM ({stands}) n WHERE {same})"
+    columns = f"SELECT * FROM ({held}) LIMIT 0"
+    return f"SELECT * FROM (({columns}) UNION ALL BY NAME {stands} UNION ALL BY NAME {rest}) ORDER BY {order}"
+
+
+def forget_bodies(state: State, before: date) -> None:
+    """Take the paths of bodies of days earlier than `before` out of the published pages, and touch nothing else."""
+    path = state.layout.pages_file
+    if not path.exists():
+        return
+    pages = f"read_parquet('{_quoted(path)}', hive_partitioning = false)"
+    day = "split_part(body_path, '/day=', 2)[1:10]"
+    if state.value(f"SELECT count(*) FROM {pages} WHERE {day} < '{before}'"):
+        kept = f"CASE WHEN {day} >= '{before}' THEN body_path END AS body_path"
+        copy(state, f"SELECT * REPLACE ({kept}) FROM {pages}", path)
 
 
 def write_copies(state: State) -> None:

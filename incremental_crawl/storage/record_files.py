@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 
-def urls(path: Path) -> frozenset[str]:
-    """The URLs that have a version in a visit's page_records file; none where there is no file."""
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which rules made a record."""
+
+    page_type: str
+    extractor_version: str
+
+
+def rules_by_url(path: Path) -> dict[str, Rules]:
+    """The rules of every version in a visit's page_records file, by URL; none where there is no file."""
     if not path.exists():
-        return frozenset()
-    column = pq.read_table(path, columns=["url"], partitioning=None).column("url")
-    return frozenset(url for url in column.to_pylist() if url is not None)
+        return {}
+    rows = pq.read_table(path, columns=["url", "page_type", "extractor_version"], partitioning=None).to_pylist()
+    return {row["url"]: Rules(row["page_type"], row["extractor_version"]) for row in rows}

@@ -78,9 +78,11 @@ def count_visit(state: State, visit: int) -> VisitCounts:
 
 
 def spent(state: State, visit: int) -> tuple[int, int]:
-    """Requests sent and bytes received in the visit so far."""
+    """Requests sent and bytes received in the visit so far; what robots.txt refused was not sent and took no time."""
     row = state.rows(
-        "SELECT count(*), coalesce(sum(bytes), 0)::BIGINT FROM outbox_observations WHERE visit = ?", [visit]
+        "SELECT count(*) FILTER (status IS NOT NULL OR elapsed_ms > 0), coalesce(sum(bytes), 0)::BIGINT "
+        "FROM outbox_observations WHERE visit = ?",
+        [visit],
     )[0]
     return row[0], row[1]
 

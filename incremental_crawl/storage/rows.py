@@ -70,6 +70,7 @@ class PlanRow:
     depth: int
     source: str
     moved_from: str | None = None
+    moved_to: str | None = None
     observation: int | None = None
     fetched_at: datetime | None = None
     status: int | None = None

@@ -27,6 +27,10 @@ class StateTooNew(Exception):
     """The state file was written by a newer release."""
 
 
+class StateUnusable(Exception):
+    """The state file cannot be opened; the message says why."""
+
+
 class State:
     """An open state. All SQL runs here, on one connection; rows come and go as Arrow tables."""
 
@@ -146,8 +150,8 @@ def _connect(path: Path, wait_s: float) -> duckdb.DuckDBPyConnection:
         try:
             return duckdb.connect(str(path))
         except duckdb.IOException as error:
-            if "lock" not in str(error).lower():
-                raise
+            if "could not set lock" not in str(error).lower():
+                raise StateUnusable(f"{path} cannot be opened: {error}") from None
             if time.monotonic() >= deadline:
                 raise SiteLocked(_reader_sentence(path, str(error))) from None
         time.sleep(_POLL_S)

@@ -197,9 +197,10 @@ def reject(state: State, visit: Visit, due_again: datetime) -> None:
     """
     with state.transaction():
         state.run(
-            "UPDATE known_urls SET next_due = ?, last_visit = ? FROM plan_now p "
-            "WHERE p.visit = ? AND p.url = known_urls.url AND p.reason <> 'audit'",
-            [due_again, visit.visit, visit.visit],
+            "UPDATE known_urls SET next_due = $due, last_visit = $v FROM "
+            "(SELECT url FROM plan_now WHERE visit = $v AND reason <> 'audit' "
+            "UNION SELECT url FROM suspects WHERE visit = $v) p WHERE p.url = known_urls.url",
+            {"due": due_again, "v": visit.visit},
         )
         for table in ("proposals", "suspects", "plan"):
             state.run(f"DELETE FROM {table} WHERE visit = ?", [visit.visit])

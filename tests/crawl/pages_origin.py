@@ -112,7 +112,9 @@ class PagesOrigin(HttpServer):
     def sitemap(self) -> bytes:
         """The sitemap as it is now."""
         made = dict.fromkeys(path for path in self.pages if path not in ("/", "/robots.txt", "/sitemap.xml"))
-        return urlset({self.base_url + path: lastmod for path, lastmod in (self.listed or made).items()})
+        return urlset(
+            {self.base_url + path: lastmod for path, lastmod in (made if self.listed is None else self.listed).items()}
+        )
 
 
 def urlset(entries: dict[str, str | None]) -> bytes:

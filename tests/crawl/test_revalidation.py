@@ -167,8 +167,10 @@ def test_a_304_that_confirms_nothing_is_asked_once_more_past_every_cache(tmp_pat
     scene.visit()
     for path in ("/cached", "/stubborn"):
         first, second = scene.asked(path)
-        assert not first.conditional and "cache-control" not in first.headers
-        assert not second.conditional and second.headers["cache-control"] == "no-cache"
+        assert not first.conditional
+        assert "cache-control" not in first.headers
+        assert not second.conditional
+        assert second.headers["cache-control"] == "no-cache"
     assert scene.observed("/cached", 1, "purpose") == ["fetch", "retry"]
     assert scene.texts()["/cached"] == "Truth"
     assert "/stubborn" not in scene.rows()
@@ -220,7 +222,8 @@ def test_other_request_headers_rebaseline_without_a_condition_and_without_an_eve
     scene.visit()
     assert not any(entry.conditional for entry in scene.asked())
     assert scene.events(2) == []
-    assert scene.texts()["/language"] == "Deutsch" and scene.texts()["/led"] == "Deutsch hop"
+    assert scene.texts()["/language"] == "Deutsch"
+    assert scene.texts()["/led"] == "Deutsch hop"
     assert scene.observed("/language", 2) == ["rebaselined"]
     assert scene.row("/language")["last_changed"] == changed_at
 
@@ -254,7 +257,8 @@ def test_the_audit_finds_a_false_304_and_says_so(tmp_path: Path, origin: PagesOr
     scene.visit()
     honest = scene.asked("/honest")
     assert [entry.status for entry in honest] == [304, 200]
-    assert not honest[1].conditional and honest[1].headers["cache-control"] == "no-cache"
+    assert not honest[1].conditional
+    assert honest[1].headers["cache-control"] == "no-cache"
     assert scene.events(2) == [("changed", "/lying"), ("changed", "/racing")]
     assert scene.event("/lying", 2)["evidence"] == "audit"
     assert scene.event("/racing", 2)["evidence"] == "modified"
@@ -271,7 +275,7 @@ def test_audits_take_turns(tmp_path: Path, origin: PagesOrigin) -> None:
     for _ in range(3):
         scene.visit()
     audited = [url for (url,) in scene.site.query("SELECT url FROM {observations} WHERE purpose = 'audit'")]
-    assert len(audited) == 6 and len(set(audited)) == 6, "nothing is audited twice before everything was audited once"
+    assert len(audited) == len(set(audited)) == 6, "nothing is audited twice before everything was audited once"
     assert scene.events(4) == []
 
 
@@ -299,5 +303,6 @@ def test_a_host_that_never_answers_304_is_soon_asked_without_conditions(tmp_path
         scene.visit()
         assert sum(entry.conditional for entry in scene.asked()) <= 6, "now and then a condition is tried again"
         ((mode, verdict),) = scene.site.query("SELECT mode, verdict FROM {hosts}")
-        assert mode == "hash_only" and "validators are not useful: 0 of " in verdict
+        assert mode == "hash_only"
+        assert "validators are not useful: 0 of " in verdict
         assert scene.events(visit) == []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -62,7 +63,8 @@ class Site:
 
     def visit(self, baseline: Baseline, load: Callable[[], Content]) -> tuple[Judgement, Baseline]:
         """The judgement after as many further loads as it asks for, and the baseline of the next visit."""
-        found, pairs = load(), []
+        found = load()
+        pairs: list[Content] = []
         judgement = judge_content(baseline, found, Evidence(self.noise, pairs))
         while judgement.needs_pair:
             pairs.append(load())
@@ -174,6 +176,20 @@ def test_noise_needs_no_third_load() -> None:
     assert site.fetches == 1
 
 
+def test_content_under_a_mask_is_what_the_mask_leaves() -> None:
+    mask = Mask(paths=frozenset({SIDE})).to_json()
+    masked = under_mask(mask, article(visitor=1))
+    assert masked.content_sha256 == under_mask(mask, article(visitor=2)).content_sha256
+    assert masked.content_sha256 == sha256_text(masked.record)
+    assert masked.record == canonical_json(["The title", *(f"the {word} line" for word in TEXT)])
+    assert under_mask(None, article()).record == article().record
+
+
+def test_declared_fields_are_the_same_under_any_mask() -> None:
+    found = fields({"price": 12})
+    assert under_mask(Mask(paths=frozenset({SIDE})).to_json(), found) == found
+
+
 # What other pages have taught
 
 
@@ -183,6 +199,13 @@ def taught(pairs: int) -> Site:
     for visitor in range(pairs):
         learn_pair(site.noise, held(article()), article(visitor=100 + visitor), article(visitor=200 + visitor))
     return site
+
+
+def test_a_page_teaches_its_type_all_the_noise_it_knows() -> None:
+    site, known = Site(), Mask(paths=frozenset({CARD}))
+    learn_pair(site.noise, held(article(), known.to_json()), article(visitor=1), article(visitor=2))
+    assert [mask.paths for mask in site.noise.masks] == [known.paths]
+    assert site.noise.masks[0].templates
 
 
 def test_shared_noise_spares_the_second_load() -> None:
@@ -208,6 +231,7 @@ def test_a_change_where_pages_proved_to_be_content_needs_no_second_load() -> Non
     assert judgement.record == judgement.old_record.replace("delta", "DELTA")
     assert after.unpaired_change
     assert after.mask is None
+    assert after.compare_sha256 == after.content.content_sha256
 
 
 def test_a_change_beside_proven_content_is_not_enough() -> None:
@@ -217,6 +241,9 @@ def test_a_change_beside_proven_content_is_not_enough() -> None:
     site = taught(CONTENT_SUPPORT)
     found = content([*article((3, "DELTA")).placed, ("a new place", CARD)])
     site.visit(held(article(visitor=1)), loads(found))
+    assert site.fetches == 1
+    site = taught(CONTENT_SUPPORT)
+    site.visit(held(content([*article().placed, ("a lost place", CARD)])), loads(article((3, "DELTA"))))
     assert site.fetches == 1
 
 
@@ -325,8 +352,8 @@ class GeneratedPage:
         placed.append((f"img </logo.png?v={draw.getrandbits(64):x}>", SIDE + 2))
 
 
-def first_differences(judgement: Judgement, old: Placed, new: Placed) -> bool:
-    """Whether the diff of a judgement shows the edit: the old line on one side, the new one on the other."""
+def shows_what_was_removed(judgement: Judgement, old: Placed, new: Placed) -> bool:
+    """Whether a diff of the judgement's records has the lines that the edit took away."""
     removed = {line for line, _ in old} - {line for line, _ in new}
     return all(canonical_json(line) in (judgement.old_record or "") for line in removed)
 
@@ -344,8 +371,10 @@ def test_one_word_that_changes_anywhere_outside_noise_is_never_hidden(seed: int,
     site, baselines = Site(), [held(page.load(draw)) for page in pages]
     for _ in range(visits):
         number = draw.randrange(len(pages))
-        _, baselines[number] = site.visit(baselines[number], lambda page=pages[number]: page.load(draw))
+        _, baseline = site.visit(baselines[number], partial(pages[number].load, draw))
+        assert baseline.compare_sha256 == under_mask(baseline.mask, baseline.content).content_sha256
+        baselines[number] = baseline
     edited = pages[0].edited(draw)
-    judgement, _ = site.visit(baselines[0], lambda: pages[0].load(draw, edited))
+    judgement, _ = site.visit(baselines[0], partial(pages[0].load, draw, edited))
     assert judgement.outcome is Outcome.CHANGED
-    assert first_differences(judgement, pages[0].text, edited)
+    assert shows_what_was_removed(judgement, pages[0].text, edited)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date, datetime, timedelta
 
 import pytest
@@ -114,7 +114,7 @@ HELD = PageState(
     unpaired_change=True,
 )
 LATER = Moment(2, date(2026, 11, 4), START + timedelta(days=3))
-FETCHED = Fetched(200, Validators('"b"', "now"), True, "r2", "b2", 12)
+FETCHED = Fetched(203, Validators('"b"', "now"), True, "r2", "b2", 12)
 SECOND = Version("c2", "m2", "meta2", "shop", "e2", "utf-8", "mask2")
 EVERY_RUN = Cadence(timedelta(days=1), timedelta(hours=1), timedelta(days=30), every_run=True)
 
@@ -153,7 +153,7 @@ def test_a_failure_counts_and_says_when_to_try_again() -> None:
 def test_the_same_record_adopts_validators_and_keeps_its_version() -> None:
     page = same_record(HELD, FETCHED, SECOND, LATER, CADENCE)
     assert page.validators == FETCHED.validators
-    assert (page.weak_date, page.representation, page.status) == (True, "r2", 200)
+    assert (page.weak_date, page.representation, page.status) == (True, "r2", 203)
     assert (page.body_sha256, page.body_bytes, page.meta_sha256, page.charset) == ("b2", 12, "meta2", "utf-8")
     assert (page.compare_sha256, page.mask) == ("m2", "mask2")
     assert (page.content_sha256, page.last_changed, page.version_lastmod) == ("c1", START, "2026-11-01")
@@ -162,8 +162,7 @@ def test_the_same_record_adopts_validators_and_keeps_its_version() -> None:
 
 
 def test_a_new_version_takes_effect_with_everything_that_vouches_for_it() -> None:
-    stale = same_record(HELD, FETCHED, SECOND, LATER, CADENCE)
-    page = new_version(stale, FETCHED, SECOND, LATER, CADENCE)
+    page = new_version(replace(HELD, stale=True), FETCHED, SECOND, LATER, CADENCE)
     assert page.validators == FETCHED.validators
     assert (page.held, page.stale, page.content_sha256, page.compare_sha256) == (True, False, "c2", "m2")
     assert (page.page_type, page.extractor_version, page.mask) == ("shop", "e2", "mask2")

@@ -163,7 +163,7 @@ def test_every_status_has_a_meaning_and_only_the_right_ones_bring_or_bury_a_reco
     assert (meaning in (Outcome.GONE, Outcome.SUSPECT_GONE)) == (status in (404, 410))
     assert (meaning is Outcome.NOT_MODIFIED) == (status == 304 and ask.conditional and holds)
     assert (meaning is Step.FOLLOW) == (status in REDIRECT_STATUSES)
-    if 500 <= status:
+    if status >= 500:
         assert meaning is Outcome.RETRY_LATER
     if status not in (200, 203, 304, 404, 410, *REDIRECT_STATUSES):
         assert settled

@@ -65,9 +65,12 @@ class PolarsReader:
         self._root = root
 
     def read(self, dataset: str) -> None:
-        """Every row and column of the dataset."""
+        """Every row and column of the dataset; of the records each page type's, for these have columns of their own."""
+        globs = [GLOBS[dataset], HIVE_GLOBS[dataset]]
+        if dataset == "records":
+            globs = [HIVE_GLOBS["records"].replace("type=*", f"type={name}") for name in ("page", "product")]
         for hive in (True, False):
-            for glob in (GLOBS[dataset], HIVE_GLOBS[dataset]):
+            for glob in globs:
                 pl.scan_parquet(self._root / glob, hive_partitioning=hive).collect()
 
 

@@ -1,8 +1,10 @@
 -- What the gate judges. Audits and never-held pages do not count; a page whose last word is a failure failed. At the
 -- sweep only hosts whose 304s are proved count, and a 200 with the very bytes that are held is no change.
-WITH checks AS (
-    SELECT o.url, arg_max(o.outcome, o.observation) AS outcome
-    FROM outbox_observations o JOIN current_urls k ON k.url = o.url
+WITH decided AS (
+    SELECT url, arg_max(outcome, seq) AS outcome FROM proposals WHERE visit = $visit GROUP BY url
+), checks AS (
+    SELECT o.url, coalesce(any_value(d.outcome), arg_max(o.outcome, o.observation)) AS outcome
+    FROM outbox_observations o JOIN current_urls k ON k.url = o.url LEFT JOIN decided d ON d.url = o.url
     WHERE o.visit = $visit AND o.purpose IN ('sweep', 'fetch', 'retry') AND k.held AND k.redirect_to IS NULL
       AND (k.gone_since IS NULL OR k.last_visit = $visit)
     GROUP BY o.url

@@ -7,13 +7,15 @@ WITH o AS (SELECT * FROM outbox_observations WHERE visit = $visit),
 SELECT
     (SELECT count(*) FROM known_urls) AS known,
     (SELECT count(*) FROM known_urls WHERE held AND gone_since IS NULL AND redirect_to IS NULL) AS live,
-    (SELECT coalesce(max(due), 0) FROM visits WHERE visit = $visit) AS due,
+    -- What was due when the sweep began, and what was found on the way.
+    (SELECT coalesce(max(v.due), 0) + count(k.url) FROM visits v LEFT JOIN known_urls k ON k.first_seen > v.opened_at
+     WHERE v.visit = $visit) AS due,
     (SELECT count(DISTINCT url) FROM o WHERE purpose IN ('sweep', 'fetch')) AS asked,
-    (SELECT count(*) FROM o) AS requests,
+    (SELECT count(*) FROM o WHERE status IS NOT NULL OR elapsed_ms > 0) AS requests,  -- else refused by robots.txt
     (SELECT count(*) FROM o WHERE outcome = 'not_modified' AND purpose IN ('sweep', 'redirect')) AS not_modified,
     (SELECT count(*) FROM d WHERE outcome = 'same_hash' AND evidence <> 'audit') AS same_hash,
     (SELECT count(*) FROM d WHERE outcome = 'changed') AS changed,
-    (SELECT count(*) FROM d WHERE outcome = 'new') AS new,
+    (SELECT count(*) FROM d WHERE outcome = 'new' AND moved_from IS NULL) AS new,
     (SELECT count(*) FROM d WHERE outcome = 'rebaselined') AS rebaselined,
     (SELECT count(*) FROM d WHERE outcome = 'restored') AS restored,
     (SELECT count(*) FROM outbox_page_diffs WHERE visit = $visit AND kind = 'moved') AS moved,

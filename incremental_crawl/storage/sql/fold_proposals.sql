@@ -4,8 +4,7 @@ CREATE OR REPLACE TEMP TABLE decided AS
     SELECT * FROM proposals WHERE visit = $visit QUALIFY row_number() OVER (PARTITION BY url ORDER BY seq DESC) = 1;
 
 CREATE OR REPLACE TEMP TABLE moves AS
-    SELECT moved_from AS url, arg_min(url, seq) AS target, min(observed_at) AS observed_at
-    FROM decided WHERE moved_from IS NOT NULL GROUP BY moved_from;
+    SELECT url, target, observed_at FROM moves_now WHERE visit = $visit AND found;
 
 -- Events of the pages themselves. The target of a move that was unknown is compared with the record of its source.
 INSERT INTO pending_events BY NAME
@@ -50,13 +49,24 @@ INSERT INTO held_records BY NAME
         observed_at, visit
     FROM decided WHERE record IS NOT NULL;
 
--- What discovery and audits noted meanwhile is newer than the proposal's copy.
+CREATE OR REPLACE TEMP TABLE remade AS
+    SELECT d.url FROM decided d JOIN known_urls k USING (url)
+    WHERE d.record IS NULL AND (k.page_type, k.extractor_version) IS DISTINCT FROM (d.page_type, d.extractor_version);
+
+-- What discovery and audits noted meanwhile is newer than the proposal's copy; so is a re-parse of a record that stands.
 INSERT INTO journal BY NAME
     SELECT d.seq, d.* EXCLUDE (seq, outcome, evidence, moved_from, observation, compared, keep_body, observed_at, record,
         old_record, main_text, lines, paths, visit) REPLACE (
         coalesce(k.listed, d.listed) AS listed, coalesce(k.lastmod, d.lastmod) AS lastmod,
-        coalesce(k.first_seen, d.first_seen) AS first_seen)
-    FROM decided d LEFT JOIN known_urls k USING (url);
+        coalesce(k.first_seen, d.first_seen) AS first_seen,
+        CASE WHEN d.record IS NULL THEN coalesce(k.stale, d.stale) ELSE d.stale END AS stale,
+        CASE WHEN r.url IS NULL THEN d.page_type ELSE k.page_type END AS page_type,
+        CASE WHEN r.url IS NULL THEN d.extractor_version ELSE k.extractor_version END AS extractor_version,
+        CASE WHEN r.url IS NULL THEN d.content_sha256 ELSE k.content_sha256 END AS content_sha256,
+        CASE WHEN r.url IS NULL THEN d.compare_sha256 ELSE k.compare_sha256 END AS compare_sha256)
+    FROM decided d LEFT JOIN known_urls k USING (url)
+    LEFT JOIN remade r USING (url);
 
+DROP TABLE remade;
 DROP TABLE decided;
 DROP TABLE moves;

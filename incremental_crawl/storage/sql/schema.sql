@@ -79,6 +79,7 @@ CREATE TABLE plan (
     depth INTEGER NOT NULL,
     source VARCHAR NOT NULL,
     moved_from VARCHAR,                   -- the source of a permanent redirect that led to this URL
+    moved_to VARCHAR,                     -- of the source (state moved): where it led
     observation BIGINT,
     fetched_at TIMESTAMPTZ,
     status INTEGER,
@@ -239,7 +240,8 @@ CREATE TABLE sources (
     sha256 VARCHAR,
     entries INTEGER NOT NULL,
     children VARCHAR[] NOT NULL,
-    problem VARCHAR
+    problem VARCHAR,
+    scope VARCHAR                         -- fingerprint of the scope by which the listing was sifted
 );
 
 -- What each source lists now; replaced source by source when one was read.
@@ -276,6 +278,15 @@ CREATE VIEW redirect_hops AS
 
 CREATE VIEW plan_now AS
     SELECT * FROM plan QUALIFY row_number() OVER (PARTITION BY visit, url ORDER BY seq DESC) = 1;
+
+-- Sources of permanent redirects; `found` once the target's record was made.
+CREATE VIEW moves_now AS
+    SELECT m.visit, m.url, m.moved_to AS target, m.status, m.fetched_at AS observed_at,
+        p.outcome IN ('new', 'changed', 'same_hash', 'rebaselined', 'restored') AS found
+    FROM plan_now m
+    JOIN (SELECT visit, url, arg_max(outcome, seq) AS outcome FROM proposals GROUP BY ALL) p
+        ON p.visit = m.visit AND p.url = m.moved_to
+    WHERE m.state = 'moved';
 
 CREATE VIEW suspects_now AS
     SELECT * FROM suspects QUALIFY row_number() OVER (PARTITION BY visit, url ORDER BY seq DESC) = 1;

@@ -1,0 +1,135 @@
+"""A replaced Parquet file still serves whoever has the footer of the file before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incremental_crawl.storage.durable import replacing
+from incremental_crawl.storage.footer_offsets import shifted
+from incremental_crawl.storage.overlay import held_besides
+
+SCHEMA = pa.schema([("url", pa.string()), ("fields", pa.list_(pa.struct([("name", pa.string())])))])
+
+
+def rows_of(number: int, version: int) -> pa.Table:
+    """Rows that differ from version to version."""
+    values = [{"url": f"{version}-{n}", "fields": [{"name": str(n)}] * (n % 3)} for n in range(number)]
+    return pa.Table.from_pylist(values, schema=SCHEMA)
+
+
+def write(path: Path, rows: pa.Table, by_duckdb: bool = False, hollow: bool = False) -> None:
+    """Replace the file as the product does."""
+    with replacing(path, hollow) as temporary:
+        if by_duckdb:
+            duckdb.sql("SELECT * FROM rows").write_parquet(str(temporary), compression="zstd")
+        else:
+            pq.write_table(rows, temporary, row_group_size=100, write_page_index=True)
+
+
+def footer_of(path: Path) -> bytes:
+    """The raw footer."""
+    content = path.read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    return content[-8 - length : -8]
+
+
+def read_with_footer(content: bytes, footer: bytes) -> pa.Table:
+    """The rows that a reader finds who has an older footer."""
+    # The same bytes in the same places with the old footer behind them.
+    return pq.read_table(pa.BufferReader(content + footer + len(footer).to_bytes(4, "little") + b"PAR1"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 400), st.booleans()), min_size=2, max_size=9))
+def test_the_new_rows_and_those_of_the_version_before_are_found(
+    tmp_path_factory: pytest.TempPathFactory, versions: list[tuple[int, bool]]
+) -> None:
+    path = tmp_path_factory.mktemp("overlay") / "pages.parquet"
+    before: tuple[bytes, pa.Table, int] | None = None
+    for version, (number, by_duckdb) in enumerate(versions):
+        rows = rows_of(number, version)
+        write(path, rows, by_duckdb)
+        assert pq.read_table(path).equals(rows)
+        assert duckdb.read_parquet(str(path)).to_arrow_table().to_pylist() == rows.to_pylist()
+        content = path.read_bytes()
+        if before is not None:
+            assert read_with_footer(content, before[0]).to_pylist() == before[1].to_pylist()
+            assert len(content) >= before[2]
+        before = footer_of(path), rows, len(content)
+
+
+def test_a_file_that_is_replaced_over_and_over_levels_off(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    sizes = []
+    for version in range(60):
+        write(path, rows_of(300 + version, version))
+        sizes.append(path.stat().st_size)
+    alone = tmp_path / "alone.parquet"
+    write(alone, rows_of(360, 0))
+    assert sizes[-1] < 9 * alone.stat().st_size
+
+
+def test_of_large_files_only_the_version_before_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    for version in range(8):
+        table = pa.table({"url": [f"{version} {n * 2654435761 % 2**32:x}" * 4 for n in range(80_000)]})
+        with replacing(path) as temporary:
+            pq.write_table(table, temporary, compression="none", use_dictionary=False)
+        alone = table.nbytes
+    assert path.stat().st_size < 3.5 * alone
+
+
+def test_a_hollow_file_has_the_size_of_the_old_one_and_none_of_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "visit-1.parquet"
+    write(path, rows_of(5000, 1))
+    write(path, SCHEMA.empty_table())
+    size = path.stat().st_size
+    assert held_besides(path) > 10_000
+    write(path, SCHEMA.empty_table(), hollow=True)
+    assert pq.read_table(path).num_rows == 0
+    assert path.stat().st_size == size
+    assert held_besides(path) == 0
+    assert path.read_bytes().count(0) > size * 0.9
+
+
+def test_a_broken_file_is_simply_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    for content in (b"", b"PAR1", b"not a parquet file at all, whatever it is called", b"\xff" * 8 + b"PAR1"):
+        path.write_bytes(content)
+        write(path, rows_of(3, 1))
+        assert pq.read_table(path).num_rows == 3
+
+
+def test_what_replaces_a_file_must_be_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    write(path, rows_of(3, 1))
+    with pytest.raises(ValueError, match="not a Parquet file"), replacing(path) as temporary:
+        temporary.write_bytes(b"something else")
+    assert pq.read_table(path).num_rows == 3
+    assert [entry.name for entry in tmp_path.iterdir()] == ["pages.parquet"]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40, -1])
+def test_a_footer_that_is_cut_off_is_refused(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "pages.parquet"
+    write(path, rows_of(3, 1))
+    with pytest.raises(ValueError, match="cut off"):
+        shifted(footer_of(path)[:cut], 10)
+
+
+def test_shifting_a_footer_there_and_back_gives_the_same_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    for by_duckdb in (False, True):
+        write(path, rows_of(3000, 1), by_duckdb)
+        footer = footer_of(path)
+        assert shifted(footer, 0) == footer
+        assert shifted(shifted(footer, 100_000), -100_000) == footer
+        assert shifted(footer, 100_000) != footer
+        path.unlink()
