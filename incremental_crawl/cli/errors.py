@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -9,11 +10,13 @@ from typing import IO, Any
 import click
 
 from incremental_crawl.config.problems import ConfigError
+from incremental_crawl.config.project import DATA_DIR
 from incremental_crawl.storage.lock import SiteLocked
 from incremental_crawl.storage.readers import DatasetsUnreadable
 from incremental_crawl.storage.state import StateTooNew, StateUnusable
 from incremental_crawl.storage.visits import VisitRefused
 
+_INSTANCE = "DAGSTER_HOME"
 FAILED = 1
 WRONG = 2
 REFUSALS = (SiteLocked, StateTooNew, StateUnusable, VisitRefused, DatasetsUnreadable)
@@ -55,7 +58,9 @@ def told() -> Iterator[None]:
 def file_sentence(error: OSError) -> str:
     """Which file or folder could not be used, why, and what to do."""
     reason = (error.strerror or type(error).__name__).lower()
-    return f"{error.filename}: {reason}; make it usable, or choose another folder with INCREMENTAL_CRAWL_DATA"
+    home = os.environ.get(_INSTANCE)
+    variable = _INSTANCE if home and str(error.filename).startswith(home) else DATA_DIR
+    return f"{error.filename}: {reason}; make it usable, or choose another folder with {variable}"
 
 
 class ToldGroup(click.Group):

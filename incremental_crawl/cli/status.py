@@ -125,11 +125,17 @@ def _remark(row: dict[str, Any]) -> str:
         (row["blocked_since"] is not None, "blocked", "red"),
         (row["in_use"] is not None, "in use", "cyan"),
         (row["unfinished"] is not None, "unfinished visit", "yellow"),
-        (row["crawled"] and not any(row[name] for name in ("pages", "gone", "moved")), "nothing read yet", "yellow"),
+        (_is_empty(row), "nothing read yet", "yellow"),
         (not row["enabled"], "disabled", None),
         (not row["crawled"] and row["problem"] is None, "never crawled", None),
     )
     return ", ".join(click.style(text, fg=colour) for applies, text, colour in remarks if applies)
+
+
+def _is_empty(row: dict[str, Any]) -> bool:
+    """Whether visits were made and came to nothing."""
+    under_way = row["in_use"] is not None or row["unfinished"] is not None
+    return row["crawled"] and not under_way and not any(row[name] for name in ("pages", "gone", "moved"))
 
 
 def _details(row: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from incremental_crawl.cli.errors import Misconfigured
 from incremental_crawl.cli.sites import project
 from incremental_crawl.origin.bookshop import DEFAULT_PORT, Bookshop, StepFile, World
 from incremental_crawl.origin.representation import http_date
@@ -66,7 +67,7 @@ def open_shop(data_dir: Path) -> Iterator[OpenShop]:
 def _port() -> int:
     text = os.environ.get(PORT_VARIABLE) or str(DEFAULT_PORT)
     if not text.isdigit() or not 0 < int(text) < 65536:
-        raise click.ClickException(f"{PORT_VARIABLE}={text} is not a port: a whole number from 1 to 65535")
+        raise Misconfigured(f"{PORT_VARIABLE}={text} is not a port: a whole number from 1 to 65535")
     return int(text)
 
 

@@ -37,11 +37,6 @@ class Cadence:
         """The next look at the source of a permanent redirect."""
         return self._in(self.maximum, now)
 
-    def brought_forward(self, last_checked: datetime | None, due: datetime, now: datetime) -> datetime:
-        """The due time once a hint (a moved lastmod, a new listing) says "now", never sooner than `minimum`."""
-        earliest = now if last_checked is None else last_checked + min(self.minimum, LONGEST_INTERVAL)
-        return min(due, max(now, earliest))
-
     def _in(self, wait: timedelta, now: datetime) -> datetime:
         return now if self.every_run else now + min(wait, LONGEST_INTERVAL)
 

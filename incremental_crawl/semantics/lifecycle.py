@@ -8,7 +8,7 @@ from datetime import date, datetime
 from incremental_crawl.semantics.answers import Headers
 from incremental_crawl.semantics.cadence import Cadence
 from incremental_crawl.semantics.page import PageState
-from incremental_crawl.semantics.validators import Validators, merge_not_modified
+from incremental_crawl.semantics.validators import Validators, merge_not_modified, weakly_equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,17 @@ def failed(page: PageState, moment: Moment, cadence: Cadence, not_before: dateti
 
 
 def same_record(page: PageState, fetched: Fetched, version: Version, moment: Moment, cadence: Cadence) -> PageState:
-    """A 200 with the record that is held: its validators are adopted, the version stays what it was."""
+    """A 200 with the record that is held: its validators are adopted, the version stays what it was.
+
+    A weak date counts for nothing beside an entity tag that came back with the same record: the tag is confirmed.
+    """
     adopted = _with_validators(_checked(page, moment, cadence), fetched)
     return replace(
         adopted,
         gone_since=None,
         gone_checks=0,
         redirect_to=None,
+        weak_date=fetched.weak_date and not _tag_confirmed(page, fetched),
         status=fetched.status,
         body_sha256=fetched.body_sha256,
         body_bytes=fetched.body_bytes,
@@ -95,6 +99,7 @@ def new_version(page: PageState, fetched: Fetched, version: Version, moment: Mom
     return replace(
         current,
         held=True,
+        weak_date=fetched.weak_date,
         content_sha256=version.content_sha256,
         page_type=version.page_type,
         extractor_version=version.extractor_version,
@@ -161,6 +166,12 @@ def _checked(page: PageState, moment: Moment, cadence: Cadence) -> PageState:
         priority=0,
         unpaired_change=False,
     )
+
+
+def _tag_confirmed(page: PageState, fetched: Fetched) -> bool:
+    stored = page.hop_etag if fetched.hop_url else page.etag
+    sent = fetched.validators.etag
+    return stored is not None and sent is not None and weakly_equal(stored, sent)
 
 
 def _with_validators(page: PageState, fetched: Fetched) -> PageState:

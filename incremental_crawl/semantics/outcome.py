@@ -46,9 +46,6 @@ FAILED = frozenset(
 )
 """Outcomes that say nothing about the page: neither record nor validators move (RFC 9110 §15.6)."""
 
-WITH_RECORD = frozenset({Outcome.NEW, Outcome.CHANGED, Outcome.REBASELINED, Outcome.RESTORED})
-"""Outcomes that make a new version of the record."""
-
 
 class Step(StrEnum):
     """What has to happen next where an answer alone does not settle it."""

@@ -99,12 +99,14 @@ def links() -> Iterator[DocumentsOrigin]:
         origin.script("/sitemap.xml", Behaviour(status=404))
         yield origin
 
+
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory: pytest.TempPathFactory, links: DocumentsOrigin) -> Iterator[Shell]:
     project = CommandLine(tmp_path_factory.mktemp("options"))
     project.site("linked", f"{links.base_url}/", cadence={"default": "1d"})
     with Shell(project) as shell:
         yield shell
+
 
 def test_what_a_limit_leaves_stays_due(linked: Shell) -> None:
     first = linked("crawl", "linked", "--limit", "5", "--json").objects()[0]

@@ -13,7 +13,7 @@ from tests.origins.documents import DocumentsOrigin
 from tests.origins.histories import synthetic_history, truth_between, visit_moments
 
 MOMENTS = visit_moments(3)
-VERSIONS = synthetic_history(pages=20, visits=len(MOMENTS))
+VERSIONS = synthetic_history(pages=30, visits=len(MOMENTS))
 TITLE = {"css": "h1", "required": True}
 
 
@@ -41,7 +41,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     project = CommandLine(tmp_path_factory.mktemp("guarded"))
     with DocumentsOrigin(VERSIONS, noise=False) as origin, Shell(project) as shell:
         site = Guarded(project, shell, origin)
-        site.rules({"title": TITLE, "text": {"css": "p", "list": True}})
+        site.rules({"title": TITLE, "text": "article"})
         origin.moment = MOMENTS[0]
         assert shell("crawl", "guarded").status == 0
         yield site
@@ -60,7 +60,7 @@ def test_a_gate_stops_the_visit_until_a_person_approves(guarded: Guarded) -> Non
     guarded.origin.moment = MOMENTS[1]
     stopped = guarded.shell("crawl", "guarded")
     assert stopped.status == 1
-    assert stopped.out.startswith("✗ guarded  22 known · 22 due · 0 not due (next every run; --all asks now)")
+    assert stopped.out.startswith("✗ guarded  32 known · 32 due · 0 not due (next every run; --all asks now)")
     assert "waits for a person" in stopped.err
     assert "`incremental-crawl review guarded`" in stopped.err
 
@@ -69,6 +69,7 @@ def test_a_gate_stops_the_visit_until_a_person_approves(guarded: Guarded) -> Non
     assert "visit 2 of " in one.out
     assert "incremental-crawl review guarded" in one.out
 
+    assert len(truth.changed) >= 3
     shown = guarded.project.here("review", "guarded").out
     assert shown.startswith("Visit 2 of ")
     assert shown.count(f"{guarded.origin.base_url}/pages/") == 3
@@ -102,13 +103,13 @@ def test_a_reparse_applies_new_rules_to_kept_bodies(guarded: Guarded) -> None:
     today = datetime.now(UTC).date().isoformat()
     pages = len(guarded.project.here("changes", "guarded", "--kind", "new").out.splitlines())
     feed = guarded.project.here("changes", "guarded", "--json").out
-    guarded.rules({"title": TITLE, "heading": "h2, h3"})
+    guarded.rules({"title": TITLE, "text": "article", "heading": "h3"})
     requests = len(guarded.origin.log)
 
     tried = guarded.project.here("reparse", "guarded", "--from", today, "--dry-run")
     assert tried.status == 0, tried.err
     assert tried.out.splitlines()[0].endswith(" not extractable (dry run, nothing was written)")
-    assert "field text: " in tried.out
+    assert "  field heading: " in tried.out
     assert tried.out.count("  +++ new") == 3, "three samples"
     assert guarded.project.here("changes", "guarded", "--json", "--corrections").out == feed
 

@@ -31,7 +31,9 @@ def test_every_dataset_is_a_view_with_a_column_site(crawled: Crawled, view: str)
 
 
 def test_a_table_is_aligned_and_its_columns_are_called_as_in_the_query(crawled: Crawled) -> None:
-    said = crawled.project.here("sql", "SELECT 'x' AS short, 12345 AS number, NULL AS nothing UNION ALL SELECT 'longer', 7, 'y' ORDER BY 2")
+    said = crawled.project.here(
+        "sql", "SELECT 'x' AS short, 12345 AS number, NULL AS nothing UNION ALL SELECT 'longer', 7, 'y' ORDER BY 2"
+    )
     assert said.out.splitlines() == ["short   number  nothing", "longer       7  y", "x        12345  NULL"]
 
 
@@ -46,7 +48,10 @@ def test_rows_that_are_too_wide_for_a_screen_are_blocks_of_lines(crawled: Crawle
 
 def test_json_has_instants_numbers_and_lists(crawled: Crawled) -> None:
     said = crawled.project.here(
-        "sql", "SELECT TIMESTAMPTZ '2026-11-30 08:00Z' AS at, 1.50::DECIMAL(18,4) AS price, ['a'] AS tags, 'ab'::BLOB AS body, NULL AS none", "--json"
+        "sql",
+        "SELECT TIMESTAMPTZ '2026-11-30 08:00Z' AS at, 1.50::DECIMAL(18,4) AS price, ['a'] AS tags, 'ab'::BLOB AS body, "
+        "NULL AS none",
+        "--json",
     )
     expected = {"at": "2026-11-30T08:00:00+00:00", "price": 1.5, "tags": ["a"], "body": "YWI=", "none": None}
     assert said.objects() == [expected]
@@ -60,7 +65,9 @@ def test_a_mistake_is_the_engines_sentence_and_exit_status_2(crawled: Crawled) -
 
 def test_statements_without_rows_say_nothing(crawled: Crawled, tmp_path: Path) -> None:
     target = tmp_path / "records.csv"
-    said = crawled.project.here("sql", f"COPY (SELECT url FROM records WHERE site = 'daily') TO '{target}'; SELECT 1 AS one")
+    said = crawled.project.here(
+        "sql", f"COPY (SELECT url FROM records WHERE site = 'daily') TO '{target}'; SELECT 1 AS one"
+    )
     assert said.status == 0
     assert said.out.splitlines()[-2:] == ["one", "1"] or said.out.splitlines()[-2:] == ["one", "  1"]
     assert len(target.read_text(encoding="utf-8").splitlines()) == PAGES + 2
@@ -79,12 +86,27 @@ def test_the_last_statement_of_a_script_needs_no_semicolon(crawled: Crawled) -> 
 
 
 def test_what_is_typed_is_gathered_into_statements() -> None:
-    typed = ["", "SELECT 1;", "SELECT", "2;", "SELECT half", None, "  ", "FROM x", "quit", ";", "quit;", "SELECT never;"]
+    typed = [
+        "",
+        "SELECT 1;",
+        "SELECT",
+        "2;",
+        "SELECT half",
+        None,
+        "  ",
+        "FROM x",
+        "quit",
+        ";",
+        "quit;",
+        "SELECT never;",
+    ]
     assert list(statements(iter(typed))) == ["SELECT 1;\n", "SELECT\n2;\n", "FROM x\nquit\n;\n"]
 
 
 def test_a_person_at_a_terminal_is_asked_and_answered(crawled: Crawled) -> None:
-    typed = "SELECT count(*) AS n FROM pages\n WHERE site = 'daily';\nSELECT oops;\nSELECT 'still ' || 'here' AS w;\n\x04"
+    typed = (
+        "SELECT count(*) AS n FROM pages\n WHERE site = 'daily';\nSELECT oops;\nSELECT 'still ' || 'here' AS w;\n\x04"
+    )
     shown = on_a_terminal(crawled.project, "sql", typed=typed)
     assert "Views: records, pages, hosts, page_records" in shown
     assert "> " in shown

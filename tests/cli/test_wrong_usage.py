@@ -24,7 +24,10 @@ BROKEN_FILES = {
         "start_urls: ['http://a.example/']\nextract: [{name: shop, match: '/**', fields: {title: 'h1[['}}]",
         ["extract.shop.fields.title.css", "'h1[['", "not a CSS selector"],
     ),
-    "bad share": ("start_urls: ['http://a.example/']\ngate: {changed: 1.5}", ["gate.changed", "1.5", "between 0 and 1"]),
+    "bad share": (
+        "start_urls: ['http://a.example/']\ngate: {changed: 1.5}",
+        ["gate.changed", "1.5", "between 0 and 1"],
+    ),
     "no YAML": ("start_urls: [", ["line 1"]),
 }
 ON_A_SITE: tuple[Sequence[str], ...] = (
@@ -55,7 +58,9 @@ def test_a_broken_site_file_is_told_with_file_key_value_and_what_is_allowed(proj
     assert not project.data.exists()
 
 
-@pytest.mark.parametrize("command", [*ON_A_SITE[:5], ["validate", "--show", "shop"], ["status", "shop"], ["changes", "shop"]])
+@pytest.mark.parametrize(
+    "command", [*ON_A_SITE[:5], ["validate", "--show", "shop"], ["status", "shop"], ["changes", "shop"]]
+)
 def test_an_unknown_site_is_told_with_the_ones_that_exist(project: CommandLine, command: Sequence[str]) -> None:
     project.site("shops")
     project.write("oddity", "nonsense: 1")

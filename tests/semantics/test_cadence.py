@@ -108,30 +108,3 @@ def test_every_wait_lies_within_the_bounds_for_whatever_numbers(cadence: Cadence
 def test_more_failures_never_mean_a_shorter_wait(cadence: Cadence, now: datetime, count: int) -> None:
     assert cadence.after_failure(now, count) <= cadence.after_failure(now, count + 1)
     assert cadence.after_gone(now, count) <= cadence.after_gone(now, count + 1)
-
-
-@pytest.mark.parametrize(
-    ("checked", "due", "forward"),
-    [
-        (NOW - 2 * HOUR, NOW + DAY, NOW),
-        (NOW - HOUR, NOW + DAY, NOW),
-        (NOW - timedelta(minutes=59), NOW + DAY, NOW + timedelta(minutes=1)),
-        (NOW, NOW + DAY, NOW + HOUR),
-        (None, NOW + DAY, NOW),
-        (NOW - timedelta(minutes=10), NOW + timedelta(minutes=5), NOW + timedelta(minutes=5)),
-        (NOW - DAY, NOW - HOUR, NOW - HOUR),
-    ],
-)
-def test_a_hint_brings_the_check_forward_but_not_below_the_minimum(
-    checked: datetime | None, due: datetime, forward: datetime
-) -> None:
-    assert USUAL.brought_forward(checked, due, NOW) == forward
-
-
-@given(ordered_cadences(), moments, moments, moments)
-def test_a_hint_never_delays_and_never_asks_twice_within_the_minimum(
-    cadence: Cadence, checked: datetime, due: datetime, now: datetime
-) -> None:
-    forward = cadence.brought_forward(checked, due, now)
-    assert forward <= due
-    assert forward == due or forward >= max(now, checked + min(cadence.minimum, LONGEST_INTERVAL))

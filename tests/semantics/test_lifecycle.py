@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -362,3 +362,18 @@ class AnyHistory(RuleBasedStateMachine):
 
 TestAnyHistory = AnyHistory.TestCase
 TestAnyHistory.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+
+
+def test_a_tag_that_came_back_with_the_same_record_outweighs_a_weak_date() -> None:
+    held = PageState("https://shop.example/", "start", held=True, etag='"v1"', last_modified="then", weak_date=True)
+    version = Version("c" * 64, "c" * 64, None, "page", "rules", "utf-8", None)
+    moment = Moment(2, date(2026, 5, 2), datetime(2026, 5, 2, tzinfo=UTC))
+    cadence = Cadence(timedelta(days=1), timedelta(hours=1), timedelta(days=30))
+
+    def answered(etag: str | None) -> Fetched:
+        return Fetched(200, Validators(etag, "now"), True, "r", "b" * 64, 10)
+
+    assert not same_record(held, answered('W/"v1"'), version, moment, cadence).weak_date
+    assert same_record(held, answered('"v2"'), version, moment, cadence).weak_date
+    assert same_record(held, answered(None), version, moment, cadence).weak_date
+    assert new_version(held, answered('"v1"'), version, moment, cadence).weak_date

@@ -21,7 +21,7 @@ from incremental_crawl.semantics.answers import (
     Response,
     Timing,
 )
-from incremental_crawl.semantics.outcome import FAILED, WITH_RECORD, Outcome, Step, classify, status_outcome
+from incremental_crawl.semantics.outcome import FAILED, Outcome, Step, classify, status_outcome
 
 URL = "https://a.example/"
 TIMING = Timing(datetime(2026, 11, 30, 12, 0, tzinfo=UTC))
@@ -181,11 +181,9 @@ def test_neither_body_nor_headers_change_what_a_status_means(status: int, body: 
     assert classify(ask, answer(status, headers, body), holds) is classify(ask, answer(status), holds)
 
 
-def test_outcomes_that_say_nothing_never_come_with_a_record() -> None:
-    assert {*FAILED, *WITH_RECORD} < set(Outcome)
-    assert not FAILED & WITH_RECORD
-    assert not FAILED & {Outcome.NOT_MODIFIED, Outcome.SAME_HASH, Outcome.GONE, Outcome.MOVED, Outcome.SUSPECT_GONE}
-    assert not WITH_RECORD & {Outcome.NOT_MODIFIED, Outcome.SAME_HASH, Outcome.MODIFIED, Outcome.GONE, Outcome.MOVED}
+def test_outcomes_that_say_nothing_are_no_word_about_the_page() -> None:
+    said = {Outcome.NOT_MODIFIED, Outcome.SAME_HASH, Outcome.GONE, Outcome.MOVED, Outcome.SUSPECT_GONE, Outcome.CHANGED}
+    assert not FAILED & said
 
 
 def test_the_outcomes_are_those_that_observations_promise() -> None:

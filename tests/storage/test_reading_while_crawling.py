@@ -19,7 +19,7 @@ from tests.storage.shelf import FIRST_DAY, PRODUCT, Shelf, page, product
 
 ENGINES = ("duckdb", "pandas", "polars")
 ROOT = Path(__file__).parents[2]
-VISITS = 6
+VISITS = 5
 
 
 class Readers:
@@ -100,7 +100,7 @@ def test_no_reader_meets_an_error_while_visits_a_reparse_and_a_prune_run(tmp_pat
 
 def _visit_reparse_and_prune(site: CrawledSite, shelf: Shelf, number: int) -> None:
     now = FIRST_DAY + timedelta(days=number)
-    for n in range(number, 30, 6):
+    for n in range(number, 30, VISITS):
         shelf.pages[f"/product/{n}"] = product(f"P{n}", f"£{n}.{number:02}", filler(n + number))
     if number == 3:
         del shelf.pages["/about/3"]
@@ -117,14 +117,12 @@ def _check_contents(site: CrawledSite, shelf: Shelf) -> None:
     held = {path for path in shelf.pages if path.startswith("/product/")}
     rows = site.query("SELECT url, price, title FROM {records} WHERE price IS NOT NULL")
     assert {url.removeprefix(shelf.base_url): (f"£{price:.2f}", title) for url, price, title in rows} == {
-        path: (f"£{int(path[9:])}.{int(path[9:]) % 6:02}", f"P{path[9:]}") for path in held
+        path: (f"£{int(path[9:])}.{int(path[9:]) % VISITS:02}", f"P{path[9:]}") for path in held
     }
     assert site.query("SELECT count(*) FROM {body_snapshots}") == [(0,)]
     assert site.query("SELECT count(*), count(body_path) FROM {pages}") == [(46, 0)]
     assert site.query("SELECT count(*) FROM {tombstones}") == [(1,)]
     assert site.query("SELECT count(*) = count(DISTINCT (url, visit)) FROM {page_records}") == [(True,)]
     assert site.query("SELECT count(*) = count(DISTINCT event_id) FROM {page_diffs}") == [(True,)]
-    assert site.query("SELECT kind, count(*) FROM {page_diffs} WHERE visit = 4 AND kind <> 'corrected' GROUP BY 1 ORDER BY 1") == [
-        ("changed", 5),
-        ("gone", 1),
-    ]
+    kinds = site.query("SELECT kind, count(*) FROM {page_diffs} WHERE visit = 4 AND kind <> 'corrected' GROUP BY 1 ORDER BY 1")
+    assert kinds == [("changed", 6), ("gone", 1)]
