@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from incremental_crawl.cli.errors import FAILED, REFUSALS, WRONG, file_sentence
@@ -68,13 +70,13 @@ def visit_site(site: str, options: VisitOptions) -> Summary:
     try:
         return _visited(site, options)
     except ConfigError as error:
-        return Summary(site, WRONG, str(error))
+        return _summary(site, WRONG, str(error))
     except REFUSALS as refusal:
-        return Summary(site, FAILED, str(refusal))
+        return _summary(site, FAILED, str(refusal))
     except OSError as error:
         if error.filename is None:
             raise
-        return Summary(site, FAILED, file_sentence(error))
+        return _summary(site, FAILED, file_sentence(error))
 
 
 def _visited(site: str, options: VisitOptions) -> Summary:
@@ -88,22 +90,32 @@ def _visited(site: str, options: VisitOptions) -> Summary:
 
     config = visit_config(options.every_page, list(options.only_urls), options.page_limit)
     launched = launch(defs, "crawl", site, day, run_config=config)
-    numbers = launched.numbers
-    counts = _counts(numbers)
+    counts = _counts(launched.numbers)
+    problem = launched.problem or _nothing_read(site, counts, launched.numbers)
+    summary = _summary(site, FAILED if problem else 0, problem, counts)
+    return replace(
+        summary,
+        run_id=launched.run_id,
+        visit=_visit_number(launched.numbers),
+        every_run=every_run,
+        notes=_notes(launched.numbers),
+    )
+
+
+def _summary(
+    site: str, exit_status: int, problem: str | None, counts: Mapping[str, int | float] = MappingProxyType({})
+) -> Summary:
+    """With the visit's numbers; where it has none, with those that were published last."""
     own = _published(site)
-    problem = launched.problem or _nothing_read(site, counts, numbers)
+    held = sum(own.get(name) or 0 for name in ("pages", "gone", "moved"))
     return Summary(
         site=site,
-        exit_status=FAILED if problem else 0,
+        exit_status=exit_status,
         problem=problem,
-        run_id=launched.run_id,
-        visit=_visit_number(numbers),
-        known=int(counts.get("pages known", sum(own.get(name) or 0 for name in ("pages", "gone", "moved")))),
+        known=int(counts.get("pages known", held)),
         due=int(max(counts.get("due", own.get("due") or 0), counts.get("asked", 0))),
         next_due=own.get("next_due"),
-        every_run=every_run,
-        counts=counts,
-        notes=_notes(numbers),
+        counts=dict(counts),
     )
 
 

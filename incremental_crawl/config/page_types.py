@@ -15,6 +15,7 @@ from incremental_crawl.config.web_values import PatternValue
 FieldType: TypeAlias = Literal["text", "number", "integer", "price", "date", "url", "bool"]
 
 RECORD_COLUMNS = frozenset({"url", "item_key", "observed_at", "last_checked", "content_sha256", "stale"})
+RECORD_FOLDERS = frozenset({"site", "type"})
 PAGE_WITHOUT_RULES = "page"
 
 _SELECTOR = Allowed('a CSS selector in quotes, such as ".price" or "#main h1"')
@@ -68,6 +69,8 @@ def _usable_fields(fields: dict[str, FieldConfig]) -> dict[str, FieldConfig]:
     for name in fields:
         if name in RECORD_COLUMNS:
             raise ValueError(f"{name} is a column of every record, choose another name")
+        if name in RECORD_FOLDERS:
+            raise ValueError(f"{name}= is in the path of every records file, choose another name such as item_{name}")
         if name.endswith("_currency") and _is_price(fields.get(name.removesuffix("_currency"))):
             raise ValueError(f"{name} is the column that the price {name.removesuffix('_currency')} adds")
     return fields

@@ -14,7 +14,7 @@ from incremental_crawl.stages.gates import day_to_run
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.lock import SiteLocked
 
-_BROKEN_CRON = "0 */6 * * *"
+_BROKEN_CRON = "0 * * * *"
 
 
 def _schedule(site: SiteConfig, cron: str) -> dg.ScheduleDefinition:
@@ -38,9 +38,15 @@ def _schedule(site: SiteConfig, cron: str) -> dg.ScheduleDefinition:
 
 
 def _broken_schedule(name: str, error: ConfigError) -> dg.ScheduleDefinition:
-    """A broken site file takes down its own site only, and its schedule says why at every tick."""
+    """A broken site file takes down its own site only, and its schedule says why at every tick, asked to or not."""
 
-    @dg.schedule(name=f"{name}_crawl", job=crawl, cron_schedule=_BROKEN_CRON, description=f"Broken site file: {error}")
+    @dg.schedule(
+        name=f"{name}_crawl",
+        job=crawl,
+        cron_schedule=_BROKEN_CRON,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description=f"Broken site file: {error}",
+    )
     def refuse(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
         raise error
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import yaml
 from dagster._core.instance.ref import InstanceRef
 from dagster_shared.error import SerializableErrorInfo
 
+from incremental_crawl.config.problems import ConfigError, Problem
 from incremental_crawl.defs.dead_runs import end_dead_runs
 from incremental_crawl.defs.partitions import partition_key
 
@@ -48,8 +50,16 @@ class Launched:
 
 @contextmanager
 def instance() -> Iterator[dg.DagsterInstance]:
-    """The instance of DAGSTER_HOME; where that is unset, the one in `.dagster` of this folder with its dagster.yaml."""
-    reference = InstanceRef.from_dir(str(instance_home()), overrides=_UNCAPTURED)
+    """The instance of DAGSTER_HOME; where that is unset, the one in `.dagster` of this folder with its dagster.yaml.
+
+    Raises `ConfigError` for a dagster.yaml that cannot be used.
+    """
+    home = instance_home()
+    try:
+        reference = InstanceRef.from_dir(str(home), overrides=_UNCAPTURED)
+    except (dg.DagsterInvalidConfigError, yaml.YAMLError) as error:
+        message = " ".join(str(error).partition(" Expected:")[0].split())
+        raise ConfigError(home / "dagster.yaml", [Problem("", "", message, "settings of a Dagster instance")]) from None
     with dg.DagsterInstance.from_ref(reference) as found:
         yield found
 

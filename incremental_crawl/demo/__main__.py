@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,7 @@ def _visited() -> Summary:
 @click.option("--port", default=3000, show_default=True, help="Port of the Dagster UI.")
 def dev(port: int) -> None:
     """Start the Dagster UI with its daemon (schedules and sensors), and the bookshop beside it."""
+    _ensure_free(port)
     home = instance_home()
     with instance() as own:
         end_dead_runs(own)
@@ -83,6 +85,19 @@ def dev(port: int) -> None:
                 server.wait()
             except KeyboardInterrupt:
                 server.wait()
+        sys.exit(server.returncode)
+
+
+def _ensure_free(port: int) -> None:
+    """A second UI on the port would fail late, with a second daemon running beside it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            raise click.ClickException(
+                f'port {port} is taken (is `make dev` running already?); another one: make dev ARGS="--port {port + 1}"'
+            ) from None
 
 
 def main() -> None:

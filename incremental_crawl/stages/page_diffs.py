@@ -6,7 +6,7 @@ from datetime import date
 
 from incremental_crawl.semantics.events import EventKind, event_id
 from incremental_crawl.semantics.record_diff import RecordDiff, diff_records
-from incremental_crawl.stages.records_of import record_value, tracked_fields
+from incremental_crawl.stages.records_of import fields_of_correction, record_value, tracked_fields
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage import decisions, visits
 from incremental_crawl.storage.rows import Event, PendingEvent
@@ -14,7 +14,7 @@ from incremental_crawl.storage.state import State
 
 STAGE = "page_diffs"
 _CHUNK = 500
-_COMPARED = (EventKind.CHANGED, EventKind.RESTORED, EventKind.CORRECTED)
+_COMPARED = (EventKind.CHANGED, EventKind.RESTORED)
 
 
 def run(run: SiteRun, last_day: date | None = None) -> Report:
@@ -82,6 +82,8 @@ def _difference(run: SiteRun, row: PendingEvent) -> RecordDiff:
     """Old against new record; a first sight or a disappearance tells its declared fields and no diff."""
     old, new = record_value(row.old_record), record_value(row.new_record)
     tracked = tracked_fields(run.site, row.page_type)
+    if row.kind == EventKind.CORRECTED:
+        return diff_records(old, new, fields_of_correction(run.site, row.page_type, old, new))
     if row.kind in _COMPARED:
         return diff_records(old, new, tracked)
     if isinstance(old, dict) or isinstance(new, dict):

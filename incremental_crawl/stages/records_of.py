@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from incremental_crawl.config.site import SiteConfig
+from incremental_crawl.semantics.record_diff import PAGE_TEXT
 
 
 def record_value(record: str | None) -> Any:
@@ -19,3 +20,13 @@ def tracked_fields(site: SiteConfig, page_type: str | None) -> frozenset[str] | 
         if declared.name == page_type and declared.fields:
             return frozenset(name for name, own in declared.fields.items() if own.track)
     return None
+
+
+def fields_of_correction(site: SiteConfig, page_type: str | None, old: Any, new: Any) -> frozenset[str] | None:
+    """The fields that a change of the rules is told of: the tracked ones, and those that are declared no more."""
+    tracked = tracked_fields(site, page_type)
+    if tracked is None:
+        return None
+    untracked = {name for kind in site.extract if kind.name == page_type for name in kind.fields} - tracked
+    found = {name for record in (old, new) if isinstance(record, dict) for name in record}
+    return (tracked | found | {PAGE_TEXT}) - untracked

@@ -18,7 +18,7 @@ from incremental_crawl.semantics.outcome import Outcome
 from incremental_crawl.semantics.page import PageState
 from incremental_crawl.semantics.record_diff import diff_records
 from incremental_crawl.stages import rules_in_force
-from incremental_crawl.stages.records_of import record_value, tracked_fields
+from incremental_crawl.stages.records_of import fields_of_correction, record_value
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage import body_files, decisions, known_urls, record_files, visits
 from incremental_crawl.storage.layout import Dataset
@@ -199,8 +199,8 @@ def _same_rules(held: HeldRecord, found: Extract) -> bool:
 
 def _count(run: SiteRun, item: _Reparsed, before: Content, tally: _Tally) -> None:
     tally.corrected += 1
-    tracked = tracked_fields(run.site, item.found.page_type)
-    difference = diff_records(record_value(before.record), record_value(item.content.record), tracked)
+    old, new = record_value(before.record), record_value(item.content.record)
+    difference = diff_records(old, new, fields_of_correction(run.site, item.found.page_type, old, new))
     tally.fields.update(change.name for change in difference.fields)
     if len(tally.samples) < _SAMPLES:
         tally.samples.append(f"{item.found.url}\n{difference.diff}")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc

@@ -68,7 +68,7 @@ def leave_out(state: State, in_scope: Callable[[str], bool]) -> None:
     """Keep known URLs that the scope in force leaves out from being due, until the state is closed."""
     state.run("CREATE OR REPLACE TEMP TABLE outside (url VARCHAR)")
     for batch in state.arrow("SELECT url FROM current_urls").to_batches(_CHUNK):
-        outside = [url for url in batch.column(0).to_pylist() if not in_scope(url)]
+        outside = [url for url in map(str, batch.column(0).to_pylist()) if not in_scope(url)]
         state.append("outside", pa.table({"url": pa.array(outside, pa.string())}))
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import PAGES, Crawled
-from tests.cli.projects import CommandLine, Shell, on_a_terminal
+from tests.cli.projects import CommandLine, Said, Shell, on_a_terminal
 from tests.origins.documents import Behaviour, DocumentsOrigin
 from tests.origins.histories import synthetic_history
 
@@ -100,38 +101,46 @@ def links() -> Iterator[DocumentsOrigin]:
         yield origin
 
 
+@dataclass
+class Linked:
+    """A site whose pages are found by following links, after three visits of which the first two were limited."""
+
+    shell: Shell
+    visits: list[Said]
+
+
 @pytest.fixture(scope="module")
-def linked(tmp_path_factory: pytest.TempPathFactory, links: DocumentsOrigin) -> Iterator[Shell]:
+def linked(tmp_path_factory: pytest.TempPathFactory, links: DocumentsOrigin) -> Iterator[Linked]:
     project = CommandLine(tmp_path_factory.mktemp("options"))
     project.site("linked", f"{links.base_url}/", cadence={"default": "1d"})
     with Shell(project) as shell:
-        yield shell
+        options = (["--limit", "5", "--json"], ["--limit", "6"], ["--json"])
+        yield Linked(shell, [shell("crawl", "linked", *own) for own in options])
 
 
-def test_what_a_limit_leaves_stays_due(linked: Shell) -> None:
-    first = linked("crawl", "linked", "--limit", "5", "--json").objects()[0]
-    known = first["known"]
+def test_what_a_limit_leaves_stays_due(linked: Linked) -> None:
+    first, limited, rest = linked.visits
+    [begun], [done] = first.objects(), rest.objects()
+    known = begun["known"]
     assert known > 20, "the links of the first page are known"
-    assert (first["due"], first["not_due"], first["counts"]["asked"]) == (known, 0, 5)
-    said = linked("crawl", "linked", "--limit", "6")
-    assert summary(said.out)[:5] == ("✓", "linked", str(known), str(known - 5), "5")
-    assert f"6 pages asked: 6 new; {known - 11} more stay due\n" in said.out
-    rest = linked("crawl", "linked", "--json").objects()[0]
-    assert (rest["due"], rest["not_due"], rest["counts"]["asked"]) == (known - 11, 11, known - 11)
+    assert (begun["due"], begun["not_due"], begun["counts"]["asked"]) == (known, 0, 5)
+    assert summary(limited.out)[:5] == ("✓", "linked", str(known), str(known - 5), "5")
+    assert f"6 pages asked: 6 new; {known - 11} more stay due\n" in limited.out
+    assert (done["due"], done["not_due"], done["counts"]["asked"]) == (known - 11, 11, known - 11)
 
 
-def test_all_asks_what_is_not_due(linked: Shell) -> None:
-    said = linked("crawl", "linked", "--all")
+def test_all_asks_what_is_not_due(linked: Linked) -> None:
+    said = linked.shell("crawl", "linked", "--all")
     mark, _, known, due, not_due, _ = summary(said.out)
     assert (mark, due, not_due) == ("✓", known, "0")
     assert f"{known} pages asked: {int(known) - 1} not modified (304) · 1 without news\n" in said.out, "/help is a 404"
 
 
-def test_urls_are_asked_and_no_others_also_one_that_nobody_knew(linked: Shell, links: DocumentsOrigin) -> None:
+def test_urls_are_asked_and_no_others_also_one_that_nobody_knew(linked: Linked, links: DocumentsOrigin) -> None:
     paths = ["/pages/page-0003", "/pages/page-0007", "/pages/unheard-of"]
     before = len(links.log)
     urls = [argument for path in paths for argument in ("--url", f"{links.base_url}{path}#top")]
-    said = linked("crawl", "linked", *urls)
+    said = linked.shell("crawl", "linked", *urls)
     assert said.status == 0
     assert summary(said.out)[3] == "3"
     assert "3 pages asked: 2 not modified (304) · 1 without news\n" in said.out
@@ -142,10 +151,10 @@ def test_urls_are_asked_and_no_others_also_one_that_nobody_knew(linked: Shell, l
 def test_a_terminal_gets_a_progress_bar_and_colours_and_a_pipe_gets_neither(crawled: Crawled, tmp_path: Path) -> None:
     assert "\x1b" not in crawled.second.out
     assert crawled.second.err == ""
-    shown = on_a_terminal(crawled.project, "crawl", "daily", "--all")
+    shown = on_a_terminal(crawled.project, "crawl", "always")
     assert "asking what changed" in shown
     assert "━" in shown
-    assert f"\x1b[32m✓\x1b[0m \x1b[1mdaily\x1b[0m  {KNOWN + 1} known" in shown
+    assert f"\x1b[32m✓\x1b[0m \x1b[1malways\x1b[0m  {KNOWN + len(crawled.truth.new)} known" in shown
     plain = on_a_terminal(crawled.project, "status", NO_COLOR="1")
     assert "\x1b" not in plain
     assert "daily" in plain

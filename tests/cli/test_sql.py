@@ -49,8 +49,8 @@ def test_rows_that_are_too_wide_for_a_screen_are_blocks_of_lines(crawled: Crawle
 def test_json_has_instants_numbers_and_lists(crawled: Crawled) -> None:
     said = crawled.project.here(
         "sql",
-        "SELECT TIMESTAMPTZ '2026-11-30 08:00Z' AS at, 1.50::DECIMAL(18,4) AS price, ['a'] AS tags, 'ab'::BLOB AS body, "
-        "NULL AS none",
+        "SELECT TIMESTAMPTZ '2026-11-30 08:00Z' AS at, 1.50::DECIMAL(18,4) AS price, ['a'] AS tags, 'ab'::BLOB "
+        "AS body, NULL AS none",
         "--json",
     )
     expected = {"at": "2026-11-30T08:00:00+00:00", "price": 1.5, "tags": ["a"], "body": "YWI=", "none": None}

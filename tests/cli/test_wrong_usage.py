@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from incremental_crawl.config.problems import ConfigError
+from incremental_crawl.defs.launch import instance, instance_home
 from tests.cli.projects import CommandLine
 
 BROKEN_FILES = {
@@ -148,3 +150,26 @@ def test_validate_shows_all_settings_but_no_secrets(project: CommandLine) -> Non
     assert "contact: ${SHOP_CONTACT}" in said.out
     assert "sweep_concurrency: 24" in said.out
     assert "me@example.org" not in said.out + said.err
+
+
+@pytest.mark.parametrize("text", ["storage: {nowhere: 1}", "storage: ["])
+def test_a_dagster_yaml_that_cannot_be_used_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    settings = tmp_path / "dagster.yaml"
+    settings.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    with pytest.raises(ConfigError, match="settings of a Dagster instance") as caught, instance():
+        pass
+    assert str(caught.value).startswith(f"{settings}: ")
+
+
+def test_an_instance_without_settings_gets_those_of_the_project_or_none_that_talk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DAGSTER_HOME", "alone")
+    assert instance_home() == tmp_path / "alone"
+    assert "enabled: false" in (tmp_path / "alone" / "dagster.yaml").read_text(encoding="utf-8")
+    (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}", encoding="utf-8")
+    monkeypatch.delenv("DAGSTER_HOME")
+    assert instance_home() == tmp_path / ".dagster"
+    assert (tmp_path / ".dagster" / "dagster.yaml").resolve() == tmp_path / "dagster.yaml"

@@ -132,7 +132,7 @@ class Scene:
     def __init__(self, folder: Path, origin: PagesOrigin, **settings: Any) -> None:
         self.origin = origin
         self.site = CrawledSite(folder, local_site(origin.base_url + "/", **{**QUIET, **settings}))
-        self._asked_before = 0
+        self._log_before: list[int] = []
 
     def configure(self, **settings: Any) -> None:
         """Change keys of the site file."""
@@ -147,7 +147,7 @@ class Scene:
     ) -> dict[str, int | float]:
         """One visit, `later` than the last; returns the numbers of its last stage."""
         self.wait(later)
-        self._asked_before = len(self.origin.log)
+        self._log_before.append(len(self.origin.log))
         return self.site.visit(options=options, stages=stages)
 
     def wait(self, later: timedelta) -> None:
@@ -164,9 +164,11 @@ class Scene:
         """The absolute address of a path."""
         return self.origin.base_url + path
 
-    def asked(self, path: str | None = None) -> list[LoggedRequest]:
-        """What the last visit asked the server for, by the server's own log; robots.txt and the sitemap left out."""
-        requests = list(self.origin.log)[self._asked_before :]
+    def asked(self, path: str | None = None, visit: int | None = None) -> list[LoggedRequest]:
+        """What a visit (the last one) asked the server for, by the server's own log; robots.txt and the sitemap left out."""
+        began = self._log_before[-1 if visit is None else visit - 1]
+        ended = self._log_before[visit] if visit is not None and visit < len(self._log_before) else None
+        requests = list(self.origin.log)[began:ended]
         pages = [entry for entry in requests if entry.path not in ("/robots.txt", "/sitemap.xml")]
         return [entry for entry in pages if path in (None, entry.path)]
 

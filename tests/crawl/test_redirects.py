@@ -11,12 +11,11 @@ import pytest
 from incremental_crawl.origin.messages import Reply, Request
 from tests.crawl.pages_origin import (
     DAY,
-    HTML,
     OLD_DATE,
     Answer,
     PagesOrigin,
     Scene,
-    html,
+    in_turn,
     not_modified,
     page,
     redirect,
@@ -132,66 +131,69 @@ def test_a_source_that_answers_again_is_restored(moved: Scene) -> None:
     assert moved.texts()["/same"] == "Text of /same"
 
 
-def test_a_temporary_redirect_keeps_the_record_under_the_source(tmp_path: Path, origin: PagesOrigin) -> None:
+CODES = (302, 303, 307)
+
+
+@pytest.fixture(scope="module")
+def led(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """A site with temporary redirects: as found, revisited, and after they lead elsewhere."""
+
     def agreeing(request: Request) -> Reply:
         return not_modified()(request) if request.conditional else page("Right data", '"one"')(request)
 
-    codes = (302, 303, 307)
-    origin.listed = {f"/{code}": None for code in codes}
-    for code in codes:
-        origin.pages |= {
+    pages: dict[str, Answer] = {"/page": page("Page", '"tag"', OLD_DATE), "/hop": page("Hop", '"tag"', OLD_DATE)}
+    pages |= {"/alias": redirect(301, "/real"), "/real": page("Real", '"1"'), "/alias-2": redirect(308, "/fresh")}
+    pages["/fresh"] = page("Fresh", '"1"')
+    for code in CODES:
+        pages |= {
             f"/{code}": redirect(code, f"/hop-{code}"),
             f"/hop-{code}": page(f"Where {code} led", '"one"', OLD_DATE),
             f"/other-{code}": agreeing,
         }
-    scene = Scene(tmp_path, origin)
-    scene.visit()
-    assert scene.events(1) == [("new", "/"), ("new", "/302"), ("new", "/303"), ("new", "/307")]
-    for code in codes:
-        assert scene.texts()[f"/{code}"] == f"Where {code} led"
-        assert scene.row(f"/{code}")["etag"] is None
-    assert scene.site.state("SELECT url, hop_url, etag, last_modified FROM redirect_hops ORDER BY url") == [
-        (scene.url(f"/{code}"), scene.url(f"/hop-{code}"), '"one"', OLD_DATE) for code in codes
-    ]
+    with PagesOrigin(pages) as origin:
+        origin.listed = dict.fromkeys([*(f"/{code}" for code in CODES), "/page", "/alias", "/real", "/alias-2"])
+        scene = Scene(tmp_path_factory.mktemp("led"), origin)
+        scene.visit()
+        origin.pages["/page"] = redirect(302, "/hop")
+        scene.visit()
+        origin.pages |= {f"/{code}": redirect(code, f"/other-{code}") for code in CODES}
+        origin.pages["/page"] = page("Page again", '"tag"', OLD_DATE)
+        scene.visit()
+        yield scene
 
-    scene.visit()
-    for code in codes:
-        assert [entry.conditional for entry in scene.asked(f"/{code}")] == [False]
-        (hop,) = scene.asked(f"/hop-{code}")
+
+def test_a_temporary_redirect_keeps_the_record_under_the_source(led: Scene) -> None:
+    held = {"/", "/302", "/303", "/307", "/page", "/real", "/fresh"}
+    assert led.events(1) == [("new", path) for path in sorted(held)]
+    assert led.rows().keys() == held, "hops have no rows of their own"
+    for code in CODES:
+        (hop,) = led.asked(f"/hop-{code}", visit=2)
         assert (hop.headers["if-none-match"], hop.headers["if-modified-since"], hop.status) == ('"one"', OLD_DATE, 304)
-        assert scene.row(f"/{code}")["last_checked"] == scene.now
-
-    origin.pages |= {f"/{code}": redirect(code, f"/other-{code}") for code in codes}
-    scene.visit()
-    for code in codes:
-        assert not scene.asked(f"/other-{code}")[0].conditional, "another hop gets no condition"
-        assert scene.texts()[f"/{code}"] == "Right data"
-    assert scene.events(3) == [("changed", f"/{code}") for code in codes]
-    assert scene.rows().keys() == {"/", "/302", "/303", "/307"}
+        assert [entry.conditional for entry in led.asked(f"/{code}", visit=2)] == [False]
+        assert led.row(f"/{code}")["etag"] is None
 
 
-def test_validators_never_cross_between_a_page_and_the_hop_of_its_redirect(tmp_path: Path, origin: PagesOrigin) -> None:
-    origin.pages |= {
-        "/page": page("Page", '"tag"', OLD_DATE),
-        "/hop": page("Hop", '"tag"', OLD_DATE),
-    }
-    origin.listed = {"/page": None}
-    scene = Scene(tmp_path, origin)
-    scene.visit()
-    origin.pages["/page"] = redirect(302, "/hop")
-    scene.visit()
-    assert scene.asked("/page")[0].conditional
-    assert not scene.asked("/hop")[0].conditional
-    assert scene.texts()["/page"] == "Hop"
-    origin.pages["/page"] = page("Page again", '"tag"', OLD_DATE)
-    scene.visit()
-    assert [entry.conditional for entry in scene.asked("/page")][:1] == [False], (
-        "the hop's tag says nothing about the page"
-    )
-    assert scene.texts()["/page"] == "Page again"
-    scene.visit()
-    assert [(entry.path, entry.status) for entry in scene.asked() if entry.path != "/"] == [("/page", 304)]
-    assert [scene.events(visit) for visit in (2, 3, 4)] == [[("changed", "/page")], [("changed", "/page")], []]
+def test_a_304_of_a_hop_counts_only_while_the_source_leads_there(led: Scene) -> None:
+    for code in CODES:
+        assert not led.asked(f"/other-{code}", visit=3)[0].conditional, "another hop gets no condition"
+        assert led.texts()[f"/{code}"] == "Right data"
+    hops = led.site.state("SELECT hop_url, etag, last_modified FROM redirect_hops ORDER BY hop_url")
+    assert hops == [(led.url(f"/other-{code}"), '"one"', None) for code in CODES]
+
+
+def test_validators_never_cross_between_a_page_and_the_hop_of_its_redirect(led: Scene) -> None:
+    assert led.asked("/page", visit=2)[0].conditional
+    assert not led.asked("/hop", visit=2)[0].conditional
+    assert led.events(2) == [("changed", "/page")]
+    assert not led.asked("/page", visit=3)[0].conditional, "the hop's tag says nothing about the page"
+    assert led.texts()["/page"] == "Page again"
+    assert led.row("/page")["etag"] == '"tag"'
+    assert led.events(3) == [("changed", path) for path in ("/302", "/303", "/307", "/page")]
+
+
+def test_a_url_that_was_never_held_moves_without_an_event(led: Scene) -> None:
+    assert not [event for event in led.events() if event[1].startswith("/alias")]
+    assert led.known("/alias", "redirect_to") == led.url("/real")
 
 
 def test_a_redirect_that_leads_nowhere_good_is_a_failed_check(tmp_path: Path, origin: PagesOrigin) -> None:
@@ -210,22 +212,31 @@ def test_a_redirect_that_leads_nowhere_good_is_a_failed_check(tmp_path: Path, or
         "/long": (redirect(302, "/long/1"), "error"),
         "/broken-target": (redirect(301, "/broken"), "retry_later"),
         "/empty-target": (redirect(301, "/blank"), "empty"),
+        "/unsure": (redirect(302, "/flapping"), "suspect_gone"),
     }
-    origin.pages |= {path: page(f"Text of {path}", '"old"', OLD_DATE) for path in bad}
-    origin.listed = dict.fromkeys(bad)
+    lost: dict[str, Answer] = {
+        "/gone-temporary": redirect(302, "/nothing"),
+        "/gone-for-good": redirect(301, "/no-more"),
+    }
+    origin.pages |= {path: page(f"Text of {path}", '"old"', OLD_DATE) for path in (*bad, *lost)}
+    origin.listed = dict.fromkeys([*bad, *lost])
     scene = Scene(tmp_path, origin, scope={"exclude": ["/private/**"]})
     scene.visit()
-    origin.pages |= {path: answer for path, (answer, _) in bad.items()}
+    origin.pages |= lost | {path: answer for path, (answer, _) in bad.items()}
     origin.pages |= {f"/long/{n}": redirect(302, f"/long/{n + 1}") for n in range(1, 20)}
     origin.pages |= {
         "/loop-2": redirect(302, "/loop"),
         "/private/x": page("Private"),
         "/broken": status(500),
         "/blank": status(200, body=b"<p></p>"),
+        "/flapping": in_turn(status(404), page("Here")),
+        "/no-more": status(410),
     }
     scene.visit()
     rows, texts = scene.rows(), scene.texts()
-    assert scene.events(2) == []
+    assert scene.events(2) == [("gone", "/gone-for-good"), ("gone", "/gone-temporary")], "the last hop is gone"
+    assert (len(scene.asked("/nothing")), len(scene.asked("/no-more"))) == (2, 1)
+    assert texts.keys() == {"/", *bad}
     for path, (_, outcome) in bad.items():
         assert texts[path] == f"Text of {path}"
         assert (rows[path]["etag"], rows[path]["status"], rows[path]["redirect_to"]) == ('"old"', 200, None), path
@@ -241,22 +252,6 @@ def test_a_redirect_that_leads_nowhere_good_is_a_failed_check(tmp_path: Path, or
     assert len(scene.asked("/loop")) == 1
 
 
-def test_a_url_that_was_never_held_moves_without_an_event(tmp_path: Path, origin: PagesOrigin) -> None:
-    origin.pages |= {
-        "/alias": redirect(301, "/real"),
-        "/real": page("Real", '"1"'),
-        "/alias-2": redirect(308, "/fresh"),
-    }
-    origin.pages["/fresh"] = page("Fresh", '"1"')
-    origin.listed = dict.fromkeys(["/alias", "/real", "/alias-2"])
-    scene = Scene(tmp_path, origin)
-    scene.visit()
-    assert scene.events(1) == [("new", "/"), ("new", "/fresh"), ("new", "/real")]
-    assert scene.texts().keys() == {"/", "/real", "/fresh"}
-    scene.visit()
-    assert scene.events(2) == []
-
-
 def test_a_page_that_moves_on_is_told_again(tmp_path: Path, origin: PagesOrigin) -> None:
     origin.pages |= {"/a": page("Text", '"1"'), "/b": page("Text", '"1"'), "/c": page("Text", '"1"')}
     origin.listed = {"/a": None}
@@ -264,37 +259,11 @@ def test_a_page_that_moves_on_is_told_again(tmp_path: Path, origin: PagesOrigin)
     scene.visit()
     origin.pages["/a"] = redirect(301, "/b")
     scene.visit()
-    scene.visit()
-    assert scene.events(3) == []
+    assert scene.events(2) == [("moved", "/a")]
     origin.pages["/a"] = redirect(301, "/c")
     origin.pages["/b"] = redirect(301, "/c")
     scene.visit()
-    assert scene.events(4) == [("moved", "/a"), ("moved", "/b")]
+    assert scene.events(3) == [("moved", "/a"), ("moved", "/b")]
     assert scene.texts().keys() == {"/", "/c"}
     scene.visit()
-    assert scene.events(5) == []
-
-
-def test_the_gone_end_of_a_redirect_makes_its_source_gone(tmp_path: Path, origin: PagesOrigin) -> None:
-    flapping = iter([404, 200])
-
-    def twice(request: Request) -> Reply:
-        code = next(flapping)
-        return Reply(code, (HTML,), html("Here"))
-
-    origin.pages |= {path: page(f"Text of {path}", '"1"') for path in ("/temporary", "/for-good", "/unsure")}
-    scene = Scene(tmp_path, origin)
-    scene.visit()
-    origin.listed = dict.fromkeys(["/temporary", "/for-good", "/unsure"])
-    origin.pages |= {
-        "/temporary": redirect(302, "/nothing"),
-        "/for-good": redirect(301, "/nothing-more"),
-        "/nothing-more": status(410),
-        "/unsure": redirect(302, "/flapping"),
-        "/flapping": twice,
-    }
-    scene.visit()
-    assert scene.events(2) == [("gone", "/for-good"), ("gone", "/temporary")]
-    assert len(scene.asked("/nothing")) == 2
-    assert len(scene.asked("/nothing-more")) == 1
-    assert scene.texts().keys() == {"/", "/unsure"}
+    assert scene.events(4) == []

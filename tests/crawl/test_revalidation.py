@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,56 +60,113 @@ ODD_DATES = {
 }
 
 
+ANSWERS = {
+    "/silent": in_turn(page("Page", '"1"', OLD_DATE), not_modified()),
+    "/new-tag": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("ETag", 'W/"1"'))),
+    "/new-date": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("Last-Modified", OTHER_DATE))),
+    "/empty-tag": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("ETag", ""))),
+    "/touched": in_turn(page("Page", '"1"', OLD_DATE), page("Page", '"2"', OTHER_DATE)),
+    "/dropped-tag": in_turn(page("Page", '"1"', OLD_DATE), page("Page", None, OTHER_DATE)),
+}
+SPURIOUS = {
+    "/cached": unless_no_cache(not_modified(("ETag", '"1"')), page("Truth", '"1"')),
+    "/stubborn": not_modified(("ETag", '"1"')),
+    "/hashed": in_turn(page("Old text"), unless_no_cache(not_modified(), page("New text"))),
+}
+FIRST = datetime(2026, 5, 2, 12, tzinfo=UTC)
+WEAK = {"/0s": 0, "/1s": 1, "/60s": 60}
+STRONG = {"/61s": 61, "/later": -1, "/days": 86_400}
+
+
+def dated(before: float) -> str:
+    """A Last-Modified so many seconds before the first visit."""
+    return http_date(FIRST - timedelta(seconds=before))
+
+
+QUIET = {
+    **{f"/both-{n}": page(f"Page {n}", f'"{n}"', OLD_DATE) for n in range(5)},
+    **{f"/tag-{n}": page(f"Page {n}", f'W/"{n}"') for n in range(5)},
+    **{f"/date-{n}": page(f"Page {n}", None, OLD_DATE) for n in range(5)},
+}
+
+
 @pytest.fixture
 def origin() -> Iterator[PagesOrigin]:
     with PagesOrigin() as running:
         yield running
 
 
-def test_a_quiet_revisit_gets_no_body_and_moves_nothing_but_the_times(tmp_path: Path, origin: PagesOrigin) -> None:
-    origin.pages |= {f"/both-{n}": page(f"Page {n}", f'"{n}"', OLD_DATE) for n in range(10)}
-    origin.pages |= {f"/tag-{n}": page(f"Page {n}", f'W/"{n}"') for n in range(10)}
-    origin.pages |= {f"/date-{n}": page(f"Page {n}", None, OLD_DATE) for n in range(10)}
-    origin.pages["/sitemap.xml"] = sending(
-        urlset(dict.fromkeys(origin.base_url + path for path in origin.pages)), '"map"', OLD_DATE
-    )
-    scene = Scene(tmp_path, origin, cadence={"default": "1d"})
-    scene.visit()
-    before, texts = scene.rows(), scene.texts()
-    numbers = scene.visit()
-    after = scene.rows()
+@dataclass
+class Revisited:
+    """A site after three visits, and its published pages and records after each of them."""
 
-    requests = [entry for entry in list(origin.log)[-40:] if entry.path != "/robots.txt"]
-    assert len(scene.asked()) == 31
-    assert {(entry.status, entry.body_bytes) for entry in requests[-32:]} == {(304, 0)}
-    assert numbers["304 not modified"] == numbers["asked"] == 31
-    moved = {name for path in before for name in before[path] if before[path][name] != after[path][name]}
-    assert moved == {"last_checked", "next_due"}
-    assert {row["last_checked"] for row in after.values()} == {scene.now}
-    assert {row["next_due"] for row in after.values()} == {scene.now + DAY}
-    assert scene.texts() == texts
-    assert scene.events(2) == []
-    for dataset in ("page_records", "body_snapshots"):
-        assert scene.site.query(f"SELECT count(*), count(DISTINCT url) FROM {{{dataset}}}") == [(31, 31)]
+    scene: Scene
+    rows: list[dict[str, dict[str, Any]]]
+    texts: list[dict[str, str]]
+
+    def sent(self, visit: int) -> dict[str, tuple[str | None, str | None]]:
+        """The conditions of a visit's first request to each path."""
+        found: dict[str, tuple[str | None, str | None]] = {}
+        for entry in self.scene.asked(visit=visit):
+            condition = entry.headers.get("if-none-match"), entry.headers.get("if-modified-since")
+            found.setdefault(entry.path, condition)
+        return found
 
 
-def test_validators_are_echoed_byte_for_byte(tmp_path: Path, origin: PagesOrigin) -> None:
-    origin.pages |= {path: page("Page", tag) for path, tag in ODD_TAGS.items()}
-    origin.pages |= {path: page("Page", None, date) for path, date in ODD_DATES.items()}
-    origin.pages |= {
+@pytest.fixture(scope="module")
+def revisited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Revisited]:
+    odd = {path: page("Page", tag) for path, tag in ODD_TAGS.items()}
+    odd |= {path: page("Page", None, date) for path, date in ODD_DATES.items()}
+    odd |= {
         "/no-tag": page("Page", "", OLD_DATE),
         "/two-tags": page("Page", '"first"', OLD_DATE, ("ETag", '"second"')),
         "/pair": page("Page", 'W/"pair"', "0"),
         "/none": page("Page"),
     }
-    scene = Scene(tmp_path, origin)
-    scene.visit()
-    scene.visit()
+    dates = {path: page("Page", f'"{path}"', dated(before)) for path, before in (WEAK | STRONG).items()}
+    dates["/edited"] = in_turn(page("Before", None, dated(0)), page("After", None, dated(0)))
+    with PagesOrigin({**QUIET, **odd, **ANSWERS, **SPURIOUS, **dates}) as running:
+        listed = urlset(dict.fromkeys(running.base_url + path for path in running.pages))
+        running.pages["/sitemap.xml"] = sending(listed, '"map"', OLD_DATE)
+        scene = Scene(tmp_path_factory.mktemp("revisited"), running, cadence={"default": "1d"})
+        seen = Revisited(scene, [{}], [{}])
+        for _ in range(3):
+            scene.visit()
+            seen.rows.append(scene.rows())
+            seen.texts.append(scene.texts())
+        yield seen
 
-    sent = {
-        entry.path: (entry.headers.get("if-none-match"), entry.headers.get("if-modified-since"))
-        for entry in scene.asked()
-    }
+
+def test_a_quiet_revisit_gets_no_body_and_moves_nothing_but_the_times(revisited: Revisited) -> None:
+    scene, quiet = revisited.scene, {"/", *QUIET}
+    answers = [entry for entry in scene.asked(visit=2) if entry.path in quiet]
+    assert len(answers) == len(quiet)
+    assert {(entry.status, entry.body_bytes) for entry in answers} == {(304, 0)}
+    maps = [(entry.status, entry.body_bytes) for entry in scene.origin.log if entry.path == "/sitemap.xml"]
+    assert maps[1:] == [(304, 0), (304, 0)]
+    before, after = revisited.rows[1], revisited.rows[2]
+    moved = {name for path in quiet for name in before[path] if before[path][name] != after[path][name]}
+    assert moved == {"last_checked", "next_due"}
+    assert {after[path]["last_checked"] for path in quiet} == {FIRST + DAY}
+    assert {after[path]["next_due"] for path in quiet} == {FIRST + 2 * DAY}
+    for dataset in ("page_records", "body_snapshots"):
+        rows = scene.site.query(f"SELECT url FROM {{{dataset}}}")
+        made = Counter(url.removeprefix(scene.origin.base_url) for (url,) in rows)
+        assert {made[path] for path in quiet} == {1}, "a 304 makes no version and no body"
+
+
+def test_nothing_is_told_but_what_truly_changed(revisited: Revisited) -> None:
+    assert revisited.scene.events(2) == [("changed", "/edited"), ("changed", "/hashed")]
+    assert revisited.scene.events(3) == []
+    kept = revisited.rows[2].keys() - {"/edited", "/hashed"}
+    for visit in (2, 3):
+        assert {path: revisited.texts[visit][path] for path in kept} == {
+            path: revisited.texts[1][path] for path in kept
+        }
+    assert "" not in revisited.texts[3].values()
+
+
+def test_validators_are_echoed_byte_for_byte(revisited: Revisited) -> None:
     expected: dict[str, tuple[str | None, str | None]] = {path: (tag, None) for path, tag in ODD_TAGS.items()}
     expected |= {path: (None, date) for path, date in ODD_DATES.items()}
     expected |= {
@@ -116,37 +176,17 @@ def test_validators_are_echoed_byte_for_byte(tmp_path: Path, origin: PagesOrigin
         "/pair": ('W/"pair"', "0"),
         "/none": (None, None),
     }
-    assert sent == expected
-    assert scene.row("/latin")["etag"] == '"caf\xe9"'
-    assert {entry.path for entry in scene.asked() if entry.status == 200} == {"/none"}
-    assert scene.events(2) == []
+    for visit in (2, 3):
+        sent = revisited.sent(visit)
+        assert {path: sent[path] for path in expected} == expected
+    assert revisited.rows[1]["/latin"]["etag"] == '"caf\xe9"'
+    answered = {entry.path for entry in revisited.scene.asked(visit=2) if entry.status == 200}
+    assert answered & expected.keys() == {"/none"}
 
 
-def test_what_an_answer_says_about_validators_is_sent_from_then_on(tmp_path: Path, origin: PagesOrigin) -> None:
-    origin.pages |= {
-        "/silent": in_turn(page("Page", '"1"', OLD_DATE), not_modified()),
-        "/new-tag": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("ETag", 'W/"1"'))),
-        "/new-date": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("Last-Modified", OTHER_DATE))),
-        "/empty-tag": in_turn(page("Page", '"1"', OLD_DATE), not_modified(("ETag", ""))),
-        "/touched": in_turn(page("Page", '"1"', OLD_DATE), page("Page", '"2"', OTHER_DATE)),
-        "/dropped-tag": in_turn(page("Page", '"1"', OLD_DATE), page("Page", None, OTHER_DATE)),
-    }
-    scene = Scene(tmp_path, origin)
-    scene.visit()
-    before = scene.rows()
-    scene.visit()
-    assert scene.events(2) == []
-    assert scene.observed("/touched", 2) == ["same_hash"]
-    assert scene.row("/touched")["last_changed"] == before["/touched"]["last_changed"]
-    assert scene.row("/touched")["last_checked"] == scene.now
-
-    scene.visit()
-    sent = {
-        entry.path: (entry.headers.get("if-none-match"), entry.headers.get("if-modified-since"))
-        for entry in scene.asked()
-    }
-    assert sent == {
-        "/": ('"start"', OLD_DATE),
+def test_what_an_answer_says_about_validators_is_sent_from_then_on(revisited: Revisited) -> None:
+    sent = revisited.sent(3)
+    assert {path: sent[path] for path in ANSWERS} == {
         "/silent": ('"1"', OLD_DATE),
         "/new-tag": ('W/"1"', OLD_DATE),
         "/new-date": ('"1"', OTHER_DATE),
@@ -154,54 +194,34 @@ def test_what_an_answer_says_about_validators_is_sent_from_then_on(tmp_path: Pat
         "/touched": ('"2"', OTHER_DATE),
         "/dropped-tag": (None, OTHER_DATE),
     }
-    assert {entry.status for entry in scene.asked()} == {304}
+    assert {entry.status for entry in revisited.scene.asked(visit=3) if entry.path in ANSWERS} == {304}
+    assert revisited.scene.observed("/touched", 2) == ["same_hash"]
+    assert revisited.rows[2]["/touched"]["last_changed"] == revisited.rows[1]["/touched"]["last_changed"]
+    assert revisited.rows[2]["/touched"]["last_checked"] == FIRST + DAY
 
 
-def test_a_304_that_confirms_nothing_is_asked_once_more_past_every_cache(tmp_path: Path, origin: PagesOrigin) -> None:
-    origin.pages |= {
-        "/cached": unless_no_cache(not_modified(("ETag", '"1"')), page("Truth", '"1"')),
-        "/stubborn": not_modified(("ETag", '"1"')),
-        "/hashed": in_turn(page("Old text"), unless_no_cache(not_modified(), page("New text"))),
-    }
-    scene = Scene(tmp_path, origin)
-    scene.visit()
-    for path in ("/cached", "/stubborn"):
-        first, second = scene.asked(path)
-        assert not first.conditional
-        assert "cache-control" not in first.headers
-        assert not second.conditional
-        assert second.headers["cache-control"] == "no-cache"
+def test_a_304_that_confirms_nothing_is_asked_once_more_past_every_cache(revisited: Revisited) -> None:
+    scene = revisited.scene
+    for path, visit in (("/cached", 1), ("/stubborn", 1), ("/hashed", 2)):
+        first, second = scene.asked(path, visit)[:2]
+        assert (first.conditional, first.headers.get("cache-control")) == (False, None)
+        assert (second.conditional, second.headers.get("cache-control")) == (False, "no-cache")
     assert scene.observed("/cached", 1, "purpose") == ["fetch", "retry"]
-    assert scene.texts()["/cached"] == "Truth"
-    assert "/stubborn" not in scene.rows()
-    assert scene.known("/stubborn", "failures") == 1
-
-    scene.visit()
-    assert [entry.headers.get("cache-control") for entry in scene.asked("/hashed")][:2] == [None, "no-cache"]
-    assert scene.texts()["/hashed"] == "New text"
-    assert scene.events(2) == [("changed", "/hashed")]
-    assert scene.events(1) == [("new", "/"), ("new", "/cached"), ("new", "/hashed")]
-    assert "" not in scene.texts().values()
+    assert revisited.texts[1]["/cached"] == "Truth"
+    assert revisited.texts[2]["/hashed"] == "New text"
+    assert "/stubborn" not in revisited.rows[3]
+    assert scene.known("/stubborn", "failures") == 3
+    assert not [event for event in scene.events() if event[1] == "/stubborn"]
 
 
-def test_a_date_of_the_same_minute_is_confirmed_by_hash_once(tmp_path: Path, origin: PagesOrigin) -> None:
-    scene = Scene(tmp_path, origin)
-    first = scene.now + DAY
-
-    def dated(before: float, text: str = "Page") -> str:
-        return http_date(first - timedelta(seconds=before))
-
-    weak, strong = {"/0s": 0, "/1s": 1, "/60s": 60}, {"/61s": 61, "/later": -1, "/old": 86_400}
-    origin.pages |= {path: page("Page", f'"{path}"', dated(before)) for path, before in (weak | strong).items()}
-    origin.pages["/edited"] = in_turn(page("Before", None, dated(0)), page("After", None, dated(0)))
-    scene.visit()
-    scene.visit()
-    assert {entry.path for entry in scene.asked() if not entry.conditional} == {*weak, "/edited"}
-    assert scene.events(2) == [("changed", "/edited")], "an edit within the second of the first visit is found"
-    assert not any(row["weak_date"] for row in scene.rows().values())
-
-    scene.visit()
-    assert {(entry.conditional, entry.status) for entry in scene.asked()} == {(True, 304)}
+def test_a_date_of_the_same_minute_is_confirmed_by_hash_once(revisited: Revisited) -> None:
+    unconditional = {path for path, sent in revisited.sent(2).items() if sent == (None, None)}
+    assert unconditional & (WEAK | STRONG).keys() == WEAK.keys()
+    assert revisited.texts[2]["/edited"] == "After", "an edit within the second of the first visit is found"
+    assert {revisited.rows[1][path]["weak_date"] for path in WEAK} == {True}
+    assert {revisited.rows[2][path]["weak_date"] for path in (*WEAK, *STRONG, "/edited")} == {False}
+    again = [entry for entry in revisited.scene.asked(visit=3) if entry.path in (WEAK | STRONG).keys() | {"/edited"}]
+    assert {(entry.conditional, entry.status) for entry in again} == {(True, 304)}
 
 
 def test_other_request_headers_rebaseline_without_a_condition_and_without_an_event(
@@ -270,20 +290,20 @@ def test_the_audit_finds_a_false_304_and_says_so(tmp_path: Path, origin: PagesOr
 
 def test_audits_take_turns(tmp_path: Path, origin: PagesOrigin) -> None:
     origin.pages |= {f"/{n}": page(f"Page {n}", f'"{n}"', OLD_DATE) for n in range(5)}
-    scene = Scene(tmp_path, origin, revalidation={"audit_share": 0.3})
+    scene = Scene(tmp_path, origin, revalidation={"audit_share": 0.5})
     scene.visit()
-    for _ in range(3):
+    for _ in range(2):
         scene.visit()
     audited = [url for (url,) in scene.site.query("SELECT url FROM {observations} WHERE purpose = 'audit'")]
     assert len(audited) == len(set(audited)) == 6, "nothing is audited twice before everything was audited once"
-    assert scene.events(4) == []
+    assert scene.events(3) == []
 
 
 def test_pages_without_validators_that_differ_on_every_load_are_quiet(tmp_path: Path) -> None:
     with DocumentsOrigin(synthetic_history(pages=12, visits=1), validators="none", seed=3) as noisy:
         scene = Scene(tmp_path, noisy)  # type: ignore[arg-type]
         scene.visit()
-        for visit in (2, 3, 4):
+        for visit in (2, 3):
             scene.visit()
             assert len(scene.asked()) >= 13
             assert not any(entry.conditional for entry in scene.asked())

@@ -103,6 +103,9 @@ def test_the_retention_sensor_runs_by_itself_and_starts_the_pruning(project: Dag
 def test_a_broken_site_file_takes_down_its_own_site_only(project: DagsterProject) -> None:
     project.site_file("shop", local_site(START, sitemaps="none"))
     project.site_file("broken", "start_urls: [http://127.0.0.1:9/]\ngate: {changed: 1.5}\n")
+    schedules = {one.name: one for one in project.load().schedules or () if isinstance(one, dg.ScheduleDefinition)}
+    assert schedules["broken_crawl"].default_status is dg.DefaultScheduleStatus.RUNNING, "nobody would see it fail"
+    assert "gate.changed: 1.5" in str(schedules["broken_crawl"].description)
     assert project.tick("shop_crawl") == [f"{FRIDAY.date()}|shop"]
     with pytest.raises(dg.DagsterError) as ticked:
         project.tick("broken_crawl")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
@@ -18,7 +19,7 @@ DAY = timedelta(days=1)
 RULES = {"extract": [{"name": "document", "match": "/pages/*", "fields": {"title": "h1"}}]}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def origin() -> Iterator[DocumentsOrigin]:
     """Every page changes before Friday's and before Saturday's visit."""
     history = pages_with({BEGINNING: "answer", FRIDAY: "question", SATURDAY: "doubt"})
@@ -26,13 +27,23 @@ def origin() -> Iterator[DocumentsOrigin]:
         yield running
 
 
-@pytest.fixture
-def site(project: DagsterProject, origin: DocumentsOrigin) -> CrawledSite:
+@pytest.fixture(scope="module")
+def past(origin: DocumentsOrigin, tmp_path_factory: pytest.TempPathFactory) -> CrawledSite:
     """A site crawled on Thursday, Friday and Saturday."""
     settings = local_site(origin.base_url + "/", main_text="none", gate={"changed": 1, "confirm_gone_after": "0s"})
-    site = project.crawled(origin, settings, THURSDAY, FRIDAY, SATURDAY)
-    project.at(SATURDAY, origin)
+    site = CrawledSite(tmp_path_factory.mktemp("past"), settings)
+    for moment in (THURSDAY, FRIDAY, SATURDAY):
+        origin.moment = moment
+        site.visit(moment)
     return site
+
+
+@pytest.fixture
+def site(project: DagsterProject, past: CrawledSite) -> CrawledSite:
+    """The same site in the project, on Saturday."""
+    shutil.copytree(past.data, project.data)
+    project.at(SATURDAY)
+    return CrawledSite(project.folder, past.settings)
 
 
 def test_a_range_is_parsed_again_in_one_run_without_a_request(
@@ -115,18 +126,20 @@ def test_old_bodies_are_noticed_and_pruned_without_partition_or_configuration(
     assert site.query(kept) == [(PAGES + 1, 0, PAGES + 1)]
 
 
-def test_a_failed_pruning_is_asked_for_again(project: DagsterProject, site: CrawledSite) -> None:
+def test_a_pruning_that_could_not_open_a_site_is_asked_for_again(project: DagsterProject, site: CrawledSite) -> None:
     project.at(FRIDAY + 8 * DAY)
     first = sensed(project)
     state = site.layout.state_file
     state.rename(project.data / "aside")
     state.write_bytes(b"this is no state")
-    assert not project.run("prune_snapshots", None).success
+    ran = project.run("prune_snapshots", None)
     project.at(FRIDAY + 8 * DAY + timedelta(hours=1))
     second = sensed(project)
     assert isinstance(first, dg.RunRequest)
     assert isinstance(second, dg.RunRequest)
     assert first.run_key != second.run_key, "a run key that was used once is used for ever"
+    warnings = [entry.user_message for entry in project.instance.all_logs(ran.result.run_id) if entry.level == 30]
+    assert [str(state) in warning for warning in warnings] == [True]
     (project.data / "aside").replace(state)
     succeeded(project.run("prune_snapshots", None))
     assert isinstance(sensed(project), dg.SkipReason)

@@ -15,6 +15,7 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 import polars as pl
+import pyarrow.parquet as pq
 
 GROWING = ("body_snapshots", "page_records", "page_diffs", "tombstones", "observations")
 GLOBS = {
@@ -41,7 +42,9 @@ class DuckDbReader:
         for glob in (GLOBS[dataset], HIVE_GLOBS[dataset]):
             source = f"read_parquet('{self._root / glob}'{union})"
             self._con.sql(f"SELECT * FROM {source}").to_arrow_table()
-            self._con.sql(f"SELECT count(*), max(url) FROM {source}" if dataset != "hosts" else f"FROM {source}").fetchall()
+            self._con.sql(
+                f"SELECT count(*), max(url) FROM {source}" if dataset != "hosts" else f"FROM {source}"
+            ).fetchall()
 
 
 class PandasReader:
@@ -54,8 +57,8 @@ class PandasReader:
         """Every row and column of the dataset."""
         pd.read_parquet(self._root / dataset)
         files = sorted(self._root.glob(GLOBS[dataset]))
-        pd.read_parquet(files)
         pd.concat([pd.read_parquet(file, partitioning=None) for file in files])
+        pq.read_table(files)
 
 
 class PolarsReader:
@@ -81,11 +84,16 @@ ENGINES: dict[str, Callable[[Path], DuckDbReader | PandasReader | PolarsReader]]
 }
 
 
+def _wait_for_line(told: threading.Event) -> None:
+    sys.stdin.readline()
+    told.set()
+
+
 def main() -> None:
     """Arguments: engine, data root."""
     engine, root = sys.argv[1], Path(sys.argv[2])
     reader, told = ENGINES[engine](root), threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.readline(), told.set()), daemon=True).start()
+    threading.Thread(target=_wait_for_line, args=(told,), daemon=True).start()
     rounds, errors = 0, []
     print("reading", flush=True)
     while not told.is_set():

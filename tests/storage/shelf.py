@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import escape
+from typing import Any
 
 from incremental_crawl.origin.http_server import HttpServer
 from incremental_crawl.origin.messages import Reply, Request
@@ -69,13 +70,10 @@ def product(name: str, price: str, more: str = "") -> str:
     return page(name, f'<p class="price">{price}</p><p class="stock">12</p>{more}')
 
 
-PRODUCT = {
-    "name": "product",
-    "match": "/product/*",
-    "fields": {
-        "title": {"css": "h1", "required": True},
-        "price": {"css": ".price", "type": "price"},
-        "stock": {"css": ".stock", "type": "integer"},
-    },
+FIELDS: dict[str, Any] = {
+    "title": {"css": "h1", "required": True},
+    "price": {"css": ".price", "type": "price"},
+    "stock": {"css": ".stock", "type": "integer"},
 }
+PRODUCT: dict[str, Any] = {"name": "product", "match": "/product/*", "fields": FIELDS}
 """The `extract` entry of a product page."""

@@ -15,8 +15,10 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from incremental_crawl.config.problems import ConfigError
 from incremental_crawl.storage import body_files
 from incremental_crawl.storage.durable import DurableStep, observed_by
 from incremental_crawl.storage.layout import Dataset
@@ -44,7 +46,9 @@ COLUMNS = {
     "last_modified VARCHAR, outcome VARCHAR, bytes BIGINT, elapsed_ms DOUBLE, body_sha256 VARCHAR, "
     "content_sha256 VARCHAR, error VARCHAR",
 }
-RECORD = f"url VARCHAR, item_key VARCHAR, observed_at {TIME}, last_checked {TIME}, content_sha256 VARCHAR, stale BOOLEAN"
+RECORD = (
+    f"url VARCHAR, item_key VARCHAR, observed_at {TIME}, last_checked {TIME}, content_sha256 VARCHAR, stale BOOLEAN"
+)
 PAGES = (
     "url VARCHAR, etag VARCHAR, last_modified VARCHAR, representation VARCHAR, content_sha256 VARCHAR, "
     f"body_sha256 VARCHAR, meta_sha256 VARCHAR, last_checked {TIME}, last_changed {TIME}, status INTEGER, "
@@ -114,7 +118,8 @@ def test_each_declared_field_is_a_typed_column(tmp_path: Path) -> None:
         path = site.layout.records_file("product")
         assert columns(described(path)) == columns(
             f"{RECORD}, name VARCHAR, price DECIMAL(18,4), price_currency VARCHAR, stock BIGINT, weight DOUBLE, "
-            f"updated {TIME}, link VARCHAR, used BOOLEAN, tags VARCHAR[], missing DECIMAL(18,4), missing_currency VARCHAR"
+            f"updated {TIME}, link VARCHAR, used BOOLEAN, tags VARCHAR[], missing DECIMAL(18,4), "
+            "missing_currency VARCHAR"
         )
         with duckdb.connect() as con:
             con.execute("SET TimeZone = 'UTC'")
@@ -129,8 +134,15 @@ def test_each_declared_field_is_a_typed_column(tmp_path: Path) -> None:
             *(shelf.url("/about?x=1"), True, ["b", "a"], None, None),
         )
         assert described(site.layout.records_file("page")) == f"{RECORD}, text VARCHAR"
-        texts = duckdb.sql(f"SELECT text FROM '{site.layout.records_file('page')}' ORDER BY url").fetchall()
+        texts = site.query("SELECT text FROM {records} WHERE text IS NOT NULL ORDER BY url")
         assert [text for (text,) in texts] == ["Shelf", "About\nus"]
+
+
+@pytest.mark.parametrize("name", ["site", "type"])
+def test_a_field_cannot_hide_behind_a_folder_of_its_name(tmp_path: Path, name: str) -> None:
+    rules = {**PRODUCT, "fields": {name: "h1"}}
+    with pytest.raises(ConfigError, match=rf"{name}= is in the path of every records file.*item_{name}"):
+        CrawledSite(tmp_path, local_site("http://127.0.0.1:1/", extract=[rules])).run()
 
 
 def test_everything_is_readable_from_a_first_visit_that_finds_nothing(tmp_path: Path) -> None:
@@ -149,7 +161,7 @@ def test_everything_is_readable_from_a_first_visit_that_finds_nothing(tmp_path: 
 
 
 def test_no_reader_ever_sees_an_unfinished_file(tmp_path: Path) -> None:
-    seen = set()
+    seen: set[tuple[DurableStep, int]] = set()
 
     def look(step: DurableStep) -> None:
         if step in (DurableStep.FILE_WRITTEN, DurableStep.FILE_RENAMED):
@@ -157,7 +169,7 @@ def test_no_reader_ever_sees_an_unfinished_file(tmp_path: Path) -> None:
             seen.add((step, len(unfinished)))
             assert all(path.name.startswith(".") for path in unfinished)
             for path in site.data.glob("*/*/*/*.parquet"):
-                duckdb.read_parquet(str(path)).fetchall()
+                pq.read_table(path)
 
     with Shelf({"/about": page("About")}) as shelf, observed_by(look):
         site = CrawledSite(tmp_path, local_site(shelf.url("/")))
@@ -168,9 +180,23 @@ def test_no_reader_ever_sees_an_unfinished_file(tmp_path: Path) -> None:
 
 
 def test_bodies_are_kept_as_they_are_under_any_address(tmp_path: Path) -> None:
-    odd = ["/A", "/a", "/x", "/x/", "/x?y=1", "/x%3Fy=1", "/q?s=" + "z" * 400, "/..%2F..%2F..%2Ftmp%2Fz", "/con", "/nul."]
+    odd = [
+        "/A",
+        "/a",
+        "/x",
+        "/x/",
+        "/x?y=1",
+        "/x%3Fy=1",
+        "/q?s=" + "z" * 400,
+        "/..%2F..%2F..%2Ftmp%2Fz",
+        "/con",
+        "/nul.",
+    ]
     odd += ["/%E6%97%A5%E6%9C%AC", "/a%00b", "/a'b", "/%25", "/*", "/day=1/visit-1.parquet"]
-    with Shelf({target: page(f"Page {n}") for n, target in enumerate(odd)}) as shelf, Shelf({"/a": "<p>other"}) as other:
+    with (
+        Shelf({target: page(f"Page {n}") for n, target in enumerate(odd)}) as shelf,
+        Shelf({"/a": "<p>other"}) as other,
+    ):
         settings = local_site(shelf.url("/"))
         site = CrawledSite(tmp_path, {**settings, "start_urls": [shelf.url("/"), other.url("/")]})
         site.visit(FIRST_DAY)
@@ -182,7 +208,12 @@ def test_bodies_are_kept_as_they_are_under_any_address(tmp_path: Path) -> None:
     first = site.layout.visit_file(Dataset.BODY_SNAPSHOTS, FIRST_DAY.date(), 1)
     assert body_files.read_urls(first, [shelf.url("/a")])[shelf.url("/a")].body == page("Page 1").encode()
     names = {path.name for path in tmp_path.rglob("*.parquet")}
-    assert names == {"visit-0.parquet", "visit-1.parquet", "visit-2.parquet", *(f"{n}.parquet" for n in ("pages", "hosts", "records"))}
+    assert names == {
+        "visit-0.parquet",
+        "visit-1.parquet",
+        "visit-2.parquet",
+        *(f"{n}.parquet" for n in ("pages", "hosts", "records")),
+    }
 
 
 def test_one_odd_page_never_costs_the_others(tmp_path: Path) -> None:
@@ -249,9 +280,9 @@ def test_a_body_is_found_by_its_address_at_once(tmp_path: Path) -> None:
         return body_files.read_urls(path, [wanted])[wanted].body
 
     def by_query() -> bytes:
-        row = duckdb.execute("SELECT body FROM read_parquet(?) WHERE url = ?", [str(path), wanted]).fetchone()
-        assert row is not None
-        return bytes(row[0])
+        with duckdb.connect() as con:
+            rows = con.execute("SELECT body FROM read_parquet(?) WHERE url = ?", [str(path), wanted]).fetchall()
+        return bytes(rows[0][0])
 
     for look_up in (by_product, by_query):
         best = 1.0
@@ -287,8 +318,8 @@ def test_the_state_shows_pages_frontier_and_hosts(tmp_path: Path) -> None:
         live = con.execute("SELECT DISTINCT status, last_checked, last_changed FROM pages WHERE gone_since IS NULL")
         assert live.fetchall() == [(200, now, FIRST_DAY)]
         assert con.execute("SELECT host, not_modified FROM hosts").fetchall() == [(shelf.base_url[7:], 2)]
-        state = con.sql("SELECT * FROM pages ORDER BY url").to_arrow_table().to_pylist()
-    assert duckdb.read_parquet(str(site.layout.pages_file)).order("url").to_arrow_table().to_pylist() == state
+        state = con.execute("SELECT * FROM pages ORDER BY url").fetchall()
+    assert site.query("SELECT * EXCLUDE (site) FROM {pages} ORDER BY url") == state
     for (path,) in site.query("SELECT body_path FROM {pages}"):
         assert not Path(path).is_absolute()
         assert (site.data / path).is_file()
@@ -313,14 +344,34 @@ def test_all_times_are_utc_whatever_the_machine_says(tmp_path: Path) -> None:
         settings = local_site(shelf.url("/"))
         site = CrawledSite(tmp_path, settings)
         for now in (moment, moment + timedelta(hours=1)):
-            command = [sys.executable, "-m", "tests.crawl.killed_visit", str(tmp_path), dumps(settings), now.isoformat(), "", "1"]
-            subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "TZ": "America/Los_Angeles"}, stdout=subprocess.DEVNULL)
+            command = [
+                sys.executable,
+                "-m",
+                "tests.crawl.killed_visit",
+                str(tmp_path),
+                dumps(settings),
+                now.isoformat(),
+                "",
+                "1",
+            ]
+            subprocess.run(
+                command,
+                check=True,
+                cwd=ROOT,
+                env={**os.environ, "TZ": "America/Los_Angeles"},
+                stdout=subprocess.DEVNULL,
+            )
     later = moment + timedelta(hours=1)
     assert site.query("SELECT DISTINCT last_checked, last_changed FROM {pages}") == [(later, moment)]
     assert site.query("SELECT DISTINCT epoch_us(observed_at) FROM {page_records}") == [(int(moment.timestamp() * 1e6),)]
-    assert site.query("SELECT DISTINCT epoch_us(fetched_at) FROM {body_snapshots}") == [(int(moment.timestamp() * 1e6),)]
+    assert site.query("SELECT DISTINCT epoch_us(fetched_at) FROM {body_snapshots}") == [
+        (int(moment.timestamp() * 1e6),)
+    ]
     days = {path.parent.name for path in site.data.rglob("visit-[12].parquet")}
     assert days == {"day=2026-11-01"}
     with open_state(site.layout, "test", later) as state:
         assert state.rows("SELECT DISTINCT last_checked FROM pages") == [(later,)]
-        assert state.rows("SELECT day, opened_at FROM visits") == [(date(2026, 11, 1), moment), (date(2026, 11, 1), later)]
+        assert state.rows("SELECT day, opened_at FROM visits") == [
+            (date(2026, 11, 1), moment),
+            (date(2026, 11, 1), later),
+        ]

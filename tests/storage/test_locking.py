@@ -57,7 +57,9 @@ def program(code: str, argument: Path) -> Iterator[subprocess.Popen[str]]:
 def test_the_error_names_the_holder(tmp_path: Path) -> None:
     path = tmp_path / "state" / "shop.lock"
     with program(HOLD, path) as process:
-        expected = rf"site shop is in use by process {process.pid} \(revalidation_sweep, since 2026-05-01T12:00:00\+00:00\)"
+        expected = (
+            rf"site shop is in use by process {process.pid} \(revalidation_sweep, since 2026-05-01T12:00:00\+00:00\)"
+        )
         with pytest.raises(SiteLocked, match=expected), site_lock(path, "prune", FIRST_DAY, wait_s=0.2):
             pass
         assert process.poll() is None
@@ -79,9 +81,12 @@ def test_the_next_goes_on_once_the_holder_is_killed(tmp_path: Path) -> None:
 
 def test_a_second_holder_in_the_same_process_waits_too(tmp_path: Path) -> None:
     path = tmp_path / "shop.lock"
-    with site_lock(path, "crawl", FIRST_DAY), pytest.raises(SiteLocked, match="crawl"):
-        with site_lock(path, "prune", FIRST_DAY, wait_s=0.1):
-            pass
+    with (
+        site_lock(path, "crawl", FIRST_DAY),
+        pytest.raises(SiteLocked, match="crawl"),
+        site_lock(path, "prune", FIRST_DAY, wait_s=0.1),
+    ):
+        pass
     with site_lock(path, "prune", FIRST_DAY, wait_s=0):
         pass
 
@@ -91,7 +96,9 @@ def test_a_reader_that_keeps_the_state_open_is_named(tmp_path: Path) -> None:
         site = CrawledSite(tmp_path, local_site(shelf.url("/")))
         site.visit(FIRST_DAY)
         with program(READ, site.layout.state_file) as process:
-            with pytest.raises(SiteLocked, match=rf"kept open by another program.*PID {process.pid}.*readers use the Parquet"):
+            with pytest.raises(
+                SiteLocked, match=rf"kept open by another program.*PID {process.pid}.*readers use the Parquet"
+            ):
                 site.visit(FIRST_DAY + timedelta(days=1))
             threading.Timer(0.5, process.kill).start()
             with open_state(site.layout, "test", FIRST_DAY, wait_s=20) as state:
@@ -104,8 +111,20 @@ def test_two_visits_at_once_lose_nothing(tmp_path: Path) -> None:
     with Shelf({f"/page/{n}": page(f"Page {n}") for n in range(60)}) as shelf:
         settings = local_site(shelf.url("/"))
         site = CrawledSite(tmp_path, settings)
-        command = [sys.executable, "-m", "tests.crawl.killed_visit", str(tmp_path), dumps(settings), FIRST_DAY.isoformat(), "", "1"]
-        both = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) for _ in range(2)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.crawl.killed_visit",
+            str(tmp_path),
+            dumps(settings),
+            FIRST_DAY.isoformat(),
+            "",
+            "1",
+        ]
+        both = [
+            subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+            for _ in range(2)
+        ]
         errors = [process.communicate(timeout=100)[1] for process in both]
     said = [error.strip().splitlines()[-1] for process, error in zip(both, errors, strict=True) if process.returncode]
     assert all("SiteLocked" in line or "VisitRefused" in line for line in said), errors

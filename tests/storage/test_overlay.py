@@ -28,7 +28,9 @@ def write(path: Path, rows: pa.Table, by_duckdb: bool = False, hollow: bool = Fa
     """Replace the file as the product does."""
     with replacing(path, hollow) as temporary:
         if by_duckdb:
-            duckdb.sql("SELECT * FROM rows").write_parquet(str(temporary), compression="zstd")
+            with duckdb.connect() as con:
+                con.register("rows_to_write", rows)
+                con.execute(f"COPY rows_to_write TO '{temporary}' (FORMAT parquet, COMPRESSION zstd)").fetchall()
         else:
             pq.write_table(rows, temporary, row_group_size=100, write_page_index=True)
 
@@ -46,7 +48,7 @@ def read_with_footer(content: bytes, footer: bytes) -> pa.Table:
     return pq.read_table(pa.BufferReader(content + footer + len(footer).to_bytes(4, "little") + b"PAR1"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 400), st.booleans()), min_size=2, max_size=9))
 def test_the_new_rows_and_those_of_the_version_before_are_found(
     tmp_path_factory: pytest.TempPathFactory, versions: list[tuple[int, bool]]
@@ -57,7 +59,8 @@ def test_the_new_rows_and_those_of_the_version_before_are_found(
         rows = rows_of(number, version)
         write(path, rows, by_duckdb)
         assert pq.read_table(path).equals(rows)
-        assert duckdb.read_parquet(str(path)).to_arrow_table().to_pylist() == rows.to_pylist()
+        with duckdb.connect() as con:
+            assert con.sql(f"FROM '{path}'").to_arrow_table().to_pylist() == rows.to_pylist()
         content = path.read_bytes()
         if before is not None:
             assert read_with_footer(content, before[0]).to_pylist() == before[1].to_pylist()
@@ -78,12 +81,12 @@ def test_a_file_that_is_replaced_over_and_over_levels_off(tmp_path: Path) -> Non
 
 def test_of_large_files_only_the_version_before_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "pages.parquet"
+    table = pa.table({"url": [""]})
     for version in range(8):
         table = pa.table({"url": [f"{version} {n * 2654435761 % 2**32:x}" * 4 for n in range(80_000)]})
         with replacing(path) as temporary:
             pq.write_table(table, temporary, compression="none", use_dictionary=False)
-        alone = table.nbytes
-    assert path.stat().st_size < 3.5 * alone
+    assert path.stat().st_size < 3.5 * table.nbytes
 
 
 def test_a_hollow_file_has_the_size_of_the_old_one_and_none_of_its_bytes(tmp_path: Path) -> None:

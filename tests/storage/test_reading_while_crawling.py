@@ -15,11 +15,11 @@ import pytest
 
 from incremental_crawl.stages import page_diffs, page_records, prune_snapshots, records, sitemap_urls
 from tests.crawl.visiting import CrawledSite, local_site
-from tests.storage.shelf import FIRST_DAY, PRODUCT, Shelf, page, product
+from tests.storage.shelf import FIELDS, FIRST_DAY, PRODUCT, Shelf, page, product
 
 ENGINES = ("duckdb", "pandas", "polars")
 ROOT = Path(__file__).parents[2]
-VISITS = 5
+VISITS = 4
 
 
 class Readers:
@@ -71,7 +71,8 @@ def reading(data: Path) -> Iterator[Readers]:
 
 def settings(shelf: Shelf, number: int) -> dict[str, Any]:
     """Rules that differ from visit to visit; the columns stay, for a plan is made for the columns of its moment."""
-    rules = {**PRODUCT, "fields": {**PRODUCT["fields"], "title": "h1" if number % 2 else "title"}}
+    fields = {**FIELDS, "title": "h1" if number % 2 else "title"}
+    rules = {**PRODUCT, "fields": fields}
     return local_site(shelf.url("/"), extract=[rules], bodies={"keep_days": 2}, gate={"confirm_gone_after": "0s"})
 
 
@@ -93,7 +94,7 @@ def test_no_reader_meets_an_error_while_visits_a_reparse_and_a_prune_run(tmp_pat
             prune_snapshots.run(site.data, {"site": 2}, FIRST_DAY + timedelta(days=30), 1)
             prune_snapshots.run(site.data, {"site": 2}, FIRST_DAY + timedelta(days=31), 1)
             seen = readers.stop()
-    assert {engine: result["errors"] for engine, result in seen.items()} == dict.fromkeys(ENGINES, [])
+    assert [error for result in seen.values() for error in result["errors"]] == []
     assert min(result["rounds"] for result in seen.values()) > VISITS
     _check_contents(site, shelf)
 
@@ -124,5 +125,7 @@ def _check_contents(site: CrawledSite, shelf: Shelf) -> None:
     assert site.query("SELECT count(*) FROM {tombstones}") == [(1,)]
     assert site.query("SELECT count(*) = count(DISTINCT (url, visit)) FROM {page_records}") == [(True,)]
     assert site.query("SELECT count(*) = count(DISTINCT event_id) FROM {page_diffs}") == [(True,)]
-    kinds = site.query("SELECT kind, count(*) FROM {page_diffs} WHERE visit = 4 AND kind <> 'corrected' GROUP BY 1 ORDER BY 1")
-    assert kinds == [("changed", 6), ("gone", 1)]
+    kinds = site.query(
+        "SELECT kind, count(*) FROM {page_diffs} WHERE visit = 4 AND kind <> 'corrected' GROUP BY 1 ORDER BY 1"
+    )
+    assert kinds == [("changed", 7), ("gone", 1)]
