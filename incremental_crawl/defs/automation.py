@@ -29,7 +29,7 @@ def _schedule(site: SiteConfig, cron: str) -> dg.ScheduleDefinition:
     def crawl_on_time(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         end_dead_runs(context.instance)
         try:
-            day = day_to_run(SiteLayout(project().data_dir, site.name), now(), wait_s=0)
+            day = day_to_run(SiteLayout(project().data_dir, site.name), now(), wait_s=2)
         except SiteLocked as locked:
             return dg.SkipReason(str(locked))
         return dg.RunRequest(partition_key=partition_key(day, site.name))

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import webencodings  # type: ignore[import-untyped]
+import webencodings
 
 from incremental_crawl.extraction.meta_prescan import declared_label
 
@@ -94,11 +94,11 @@ def _meta_charset(body: bytes) -> str | None:
 def _name(label: str) -> str | None:
     """The name of an encoding label in the Encoding Standard; None for unknown labels."""
     encoding = webencodings.lookup(label)
-    return str(encoding.name) if encoding else None
+    return encoding.name if encoding is not None else None
 
 
 def _codec(charset: str) -> codecs.CodecInfo:
     if charset in _WIDER:
         return codecs.lookup(_WIDER[charset])
-    codec: codecs.CodecInfo = webencodings.lookup(charset).codec_info
-    return codec
+    encoding = webencodings.lookup(charset)
+    return encoding.codec_info if encoding is not None else codecs.lookup(charset)

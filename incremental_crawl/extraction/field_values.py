@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from dateutil import parser as date_parser  # type: ignore[import-untyped]
+from dateutil import parser as date_parser
 from price_parser import Price
 
 from incremental_crawl.semantics.digest import number_text, well_formed
@@ -111,7 +111,7 @@ def _parsed(text: str) -> datetime | None:
         first, second = (date_parser.parse(text, default=default, tzinfos=_zone) for default in _DEFAULTS)
     except (ValueError, OverflowError, TypeError):
         return None
-    return first if isinstance(first, datetime) and first == second else None
+    return first if first == second else None
 
 
 def _zone(name: str | None, offset: int | None) -> tzinfo | None:

@@ -165,7 +165,7 @@ class Scene:
         return self.origin.base_url + path
 
     def asked(self, path: str | None = None, visit: int | None = None) -> list[LoggedRequest]:
-        """What a visit (the last one) asked the server for, by the server's own log; robots.txt and the sitemap left out."""
+        """What a visit (the last one) asked for, by the server's own log; robots.txt and the sitemap left out."""
         began = self._log_before[-1 if visit is None else visit - 1]
         ended = self._log_before[visit] if visit is not None and visit < len(self._log_before) else None
         requests = list(self.origin.log)[began:ended]

@@ -42,7 +42,7 @@ ODD_TAGS = {
     "/single": "'x'",
     "/backslash": '"a\\"b"',
     "/star": '"*"',
-    "/empty-tag": '""',
+    "/no-characters": '""',
     "/lower": 'w/"x"',
     "/long": '"' + "0123456789" * 400 + '"',
     "/gzip": '"abc-gzip"',
@@ -159,10 +159,8 @@ def test_nothing_is_told_but_what_truly_changed(revisited: Revisited) -> None:
     assert revisited.scene.events(2) == [("changed", "/edited"), ("changed", "/hashed")]
     assert revisited.scene.events(3) == []
     kept = revisited.rows[2].keys() - {"/edited", "/hashed"}
-    for visit in (2, 3):
-        assert {path: revisited.texts[visit][path] for path in kept} == {
-            path: revisited.texts[1][path] for path in kept
-        }
+    for texts in revisited.texts[2:]:
+        assert {path: texts[path] for path in kept} == {path: revisited.texts[1][path] for path in kept}
     assert "" not in revisited.texts[3].values()
 
 

@@ -8,12 +8,12 @@ import re
 import subprocess
 import sys
 import urllib.request
+import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -274,24 +274,24 @@ def test_a_new_book_appears_in_sitemap_feed_shelf_and_front_page(demo: Demo) -> 
 def test_robots_leads_to_an_index_of_a_plain_and_a_gzipped_sitemap(demo: Demo) -> None:
     base = demo.shop.base_url
     assert f"Sitemap: {base}/sitemap.xml" in demo.get("/robots.txt").text
-    index = ElementTree.fromstring(demo.get("/sitemap.xml").text)
+    index = ET.fromstring(demo.get("/sitemap.xml").text)
     assert [loc.text for loc in index.findall(".//{*}loc")] == [
         f"{base}/sitemap-pages.xml",
         f"{base}/sitemap-books.xml.gz",
     ]
-    pages = ElementTree.fromstring(demo.get("/sitemap-pages.xml").text)
+    pages = ET.fromstring(demo.get("/sitemap-pages.xml").text)
     assert len(pages.findall(".//{*}loc")) == 1 + 10 + len(TEXT_PAGES)
     zipped = demo.get("/sitemap-books.xml.gz", Accept_Encoding="gzip")
     assert zipped.body[:2] == b"\x1f\x8b"
     assert "Content-Encoding" not in zipped.headers
-    feed = ElementTree.fromstring(demo.get("/feed.atom").text)
+    feed = ET.fromstring(demo.get("/feed.atom").text)
     assert len(feed.findall("{*}entry")) == 20
 
 
 def test_covers_and_the_basket_are_there_for_people(demo: Demo) -> None:
     cover = demo.get("/covers/BK-10007.svg")
     assert (cover.status, cover.headers["Content-Type"]) == (200, "image/svg+xml")
-    assert ElementTree.fromstring(cover.text).tag.endswith("svg")
+    assert ET.fromstring(cover.text).tag.endswith("svg")
     assert demo.get("/covers/BK-99999.svg").status == 404
     assert demo.get("/basket").status == 200
     posted = demo.client.get("/basket", method="POST")
