@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -66,6 +71,45 @@ def test_the_new_rows_and_those_of_the_version_before_are_found(
             assert read_with_footer(content, before[0]).to_pylist() == before[1].to_pylist()
             assert len(content) >= before[2]
         before = footer_of(path), rows, len(content)
+
+
+def with_duckdb(path: Path) -> int:
+    """How many rows DuckDB reads."""
+    with duckdb.connect() as con:
+        return len(con.execute(f"FROM '{path}'").fetchall())
+
+
+READERS: dict[str, Callable[[Path], int]] = {
+    "duckdb": with_duckdb,
+    "polars": lambda path: pl.scan_parquet(path).collect().height,
+    "pandas": lambda path: len(pd.read_parquet(path)),
+}
+
+
+@pytest.mark.parametrize("engine", READERS)
+def test_an_engine_reads_a_file_that_is_replaced_all_the_time(tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "site=shop" / "pages.parquet"
+    versions = [rows_of(number, version) for version, number in enumerate((3000, 10, 0, 1500, 1))]
+    write(path, versions[0])
+    end = threading.Event()
+    writes: list[int] = []
+
+    def replace_on_and_on() -> None:
+        while not end.is_set():
+            write(path, versions[len(writes) % len(versions)])
+            writes.append(path.stat().st_size)
+            time.sleep(0.005)
+
+    writer = threading.Thread(target=replace_on_and_on)
+    writer.start()
+    try:
+        until = time.monotonic() + 2
+        while time.monotonic() < until:
+            assert READERS[engine](path) in {rows.num_rows for rows in versions}
+    finally:
+        end.set()
+        writer.join()
+    assert len(writes) > 20
 
 
 def test_a_file_that_is_replaced_over_and_over_levels_off(tmp_path: Path) -> None:
