@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import pairwise
+from typing import assert_never
 
 from incremental_crawl.semantics.digest import canonical_json, sha256_text
 from incremental_crawl.semantics.noise import Mask, apply, learn
 from incremental_crawl.semantics.outcome import Outcome
-from incremental_crawl.semantics.site_noise import FEW_PAIRS, SiteNoise
+from incremental_crawl.semantics.site_noise import FEW_PAGES, SiteNoise
 
 MOST_PAIRS = 2
+"""Further loads of one moment that a judgement may ask for."""
+MOST_HIDDEN = 0.8
+"""A lesson that would hide a larger share of a page's text than this is not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,8 @@ class Judgement:
 
     `record` is the new version's text, None where the held version stands. `old_record` is the held record as the new
     mask sees it, so that a diff shows no noise. `needs_pair` asks for one more fetch, made at once, to tell noise from
-    change; nothing else of the judgement counts then. `unpaired` marks a change that was found without one.
+    change; nothing else of the judgement counts then. `unpaired` marks a change that was found without one. The outcome
+    `RETRY_LATER` says that the loads of one moment contradict each other.
     """
 
     outcome: Outcome
@@ -60,6 +67,22 @@ class Judgement:
     old_record: str | None = None
     needs_pair: bool = False
     unpaired: bool = False
+
+
+class LessonState(StrEnum):
+    """Whether the loads of one moment are enough to tell noise from change."""
+
+    LEARNT = "learnt"
+    NEEDS_LOAD = "needs_load"
+    CONTRADICTORY = "contradictory"
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What several loads of one moment teach: the mask, good only where the state is `LEARNT`."""
+
+    mask: Mask
+    state: LessonState
 
 
 @dataclass(slots=True)
@@ -79,30 +102,69 @@ def judge_content(held: Baseline, found: Content, evidence: Evidence) -> Judgeme
     """Compare `found` with what is held.
 
     Declared fields are compared by the digest of the tracked ones. Lines are compared under the page's mask and its
-    type's shared noise; where they still differ in a place that has not proved to be content, the mask is first
-    taught by a second fetch of the same moment. A mask is never learnt across visits: that would hide edits.
+    type's shared noise; where they still differ in a place that has not proved to be content, the page is loaded
+    again at once, and what differs between these loads is noise (see `lesson`). A mask is never learnt across visits:
+    that would hide edits.
     """
     if not found.lines:
         return _judge_fields(held, found)
     own = Mask.from_json(held.mask)
     if _masked(own, found).content_sha256 == held.compare_sha256:
         return Judgement(Outcome.SAME_HASH, held.compare_sha256, held.content.content_sha256, held.mask)
-    mask = own.union(evidence.site.shared)
+    known = own.union(evidence.site.shared)
     if not evidence.pairs:
-        return _judge_without_pair(held, found, mask, evidence.site)
-    for pair in evidence.pairs:
-        mask = learn(found.lines, found.paths, pair.lines, pair.paths, mask)
-    judgement = _judge_lines(held, found, mask, stored=mask)
-    unsure = evidence.site.pairs < FEW_PAIRS and len(evidence.pairs) < MOST_PAIRS
-    if judgement.outcome is Outcome.CHANGED and unsure:
-        return Judgement(Outcome.CHANGED, needs_pair=True)
-    return judgement
+        return _judge_without_pair(held, found, known, evidence.site)
+    taught = lesson(known, held, found, evidence.pairs, evidence.site.pages < FEW_PAGES)
+    match taught.state:
+        case LessonState.LEARNT:
+            return _judge_lines(held, found, taught.mask, stored=taught.mask)
+        case LessonState.NEEDS_LOAD:
+            return Judgement(Outcome.CHANGED, needs_pair=True)
+        case LessonState.CONTRADICTORY:
+            return Judgement(Outcome.RETRY_LATER)
+        case _:
+            assert_never(taught.state)
 
 
-def learn_pair(site: SiteNoise, held: Baseline, found: Content, pair: Content) -> None:
-    """Let the page type learn from two loads of one moment."""
-    mask = learn(found.lines, found.paths, pair.lines, pair.paths, Mask.from_json(held.mask))
-    site.add_pair(found.placed, pair.placed, mask)
+def lesson(known: Mask, held: Baseline, found: Content, loads: Sequence[Content], first_of_type: bool) -> Lesson:
+    """What further loads of the same moment teach about the page's noise, beyond what is `known`.
+
+    Noise moves at every load. So a place that moved between the first two loads has to move again before the next: an
+    edit between two loads, or a back end that lags behind, moves it once. And where a further load is what is held,
+    the page is just being changed. In both cases nothing is learnt, and the page is asked again later. Among the
+    `first_of_type` two loads that agree are not enough: they may do so by chance.
+    """
+    second = loads[0]
+    if any(_masked(known, load).record == _masked(known, held.content).record for load in loads):
+        return Lesson(known, LessonState.CONTRADICTORY)
+    enough = len(loads) == MOST_PAIRS
+    if _masked(known, found).record == _masked(known, second).record:
+        if first_of_type and not enough:
+            return Lesson(known, LessonState.NEEDS_LOAD)
+        agreed = all(_masked(known, load).record == _masked(known, second).record for load in loads)
+        return Lesson(known, LessonState.LEARNT if agreed else LessonState.CONTRADICTORY)
+    if not enough:
+        return Lesson(known, LessonState.NEEDS_LOAD)
+    third = loads[1]
+    mask = learn(found.lines, found.paths, second.lines, second.paths, known)
+    mask = learn(second.lines, second.paths, third.lines, third.paths, mask)
+    moves_on = _moved_paths(known, found, second) <= _moved_paths(known, second, third)
+    if not moves_on or _hidden_share(mask, known, found) > MOST_HIDDEN:
+        return Lesson(known, LessonState.CONTRADICTORY)
+    return Lesson(mask, LessonState.LEARNT)
+
+
+def teach(site: SiteNoise, held: Baseline, found: Content, loads: Sequence[Content]) -> bool:
+    """Let the page type learn from the loads of one moment; whether it did, once there are enough of them."""
+    own = Mask.from_json(held.mask)
+    taught = lesson(own.union(site.shared), held, found, loads, site.pages < FEW_PAGES)
+    if taught.state is not LessonState.LEARNT:
+        return False
+    mask, every_load = own, [found, *loads]
+    for first, second in pairwise(every_load):
+        mask = learn(first.lines, first.paths, second.lines, second.paths, mask)
+    site.add_loads([load.placed for load in every_load], mask)
+    return True
 
 
 def under_mask(mask: str | None, found: Content) -> Content:
@@ -140,9 +202,17 @@ def _judge_lines(held: Baseline, found: Content, mask: Mask, stored: Mask) -> Ju
 
 def _moved_paths(mask: Mask, old: Content, new: Content) -> set[int]:
     """The places in which two contents differ under the mask; where only the order differs, all places."""
-    before, after = Counter(mask.places(old.lines, old.paths)), Counter(mask.places(new.lines, new.paths))
-    moved = {path for _, path in ((before - after) + (after - before))}
+    before, after = mask.places(old.lines, old.paths), mask.places(new.lines, new.paths)
+    if before == after:
+        return set()
+    moved = {path for _, path in (Counter(before) - Counter(after)) + (Counter(after) - Counter(before))}
     return moved or set(new.paths)
+
+
+def _hidden_share(mask: Mask, known: Mask, found: Content) -> float:
+    """How much of what is left of a page under the known mask another mask hides."""
+    left = sum(map(len, apply(known, found.lines, found.paths)))
+    return 1 - sum(map(len, apply(mask, found.lines, found.paths))) / left if left else 0.0
 
 
 def _masked(mask: Mask, content: Content) -> Content:

@@ -1,7 +1,7 @@
-"""What same-moment pairs of some pages say about all pages of their type: shared noise, and places that are content.
+"""What further loads of some pages say about all pages of their type: shared noise, and places that are content.
 
 Pages of one template carry the same furniture. A rule that several pages have learnt spares the others a second
-fetch; a place that never moved within any pair is content, and what changes there between visits is news.
+fetch; a place that never moved within such loads is content, and what changes there between visits is news.
 """
 
 from __future__ import annotations
@@ -9,20 +9,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from incremental_crawl.semantics.noise import Mask, shared
+
+Placed: TypeAlias = Sequence[tuple[str, int]]
 
 PATH_SUPPORT = 5
 """Pages that must have learnt an element path as noise before it is noise of the type."""
 CONTENT_SUPPORT = 5
-"""Pairs in which an element path must have stood still, and none in which it moved, to count as content."""
-FEW_PAIRS = 3
-"""With fewer pairs than this of a page type, one more fetch guards against two loads that agree by chance."""
+"""Pages on which an element path must have stood still, and none on which it moved, to count as content."""
+FEW_PAGES = 3
+"""While fewer pages than this of a type have taught, one more load guards against two that agree by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathEvidence:
-    """In how many same-moment pairs an element path stood still, and in how many it moved."""
+    """On how many pages an element path stood still in the loads of one moment, and on how many it moved."""
 
     stable: int = 0
     moved: int = 0
@@ -30,23 +33,23 @@ class PathEvidence:
 
 @dataclass(slots=True)
 class SiteNoise:
-    """The evidence of one page type; grows pair by pair."""
+    """The evidence of one page type; grows page by page."""
 
     masks: list[Mask] = field(default_factory=list)
     evidence: dict[int, PathEvidence] = field(default_factory=dict)
-    pairs: int = 0
+    pages: int = 0
     _shared: Mask | None = None
 
-    def add_pair(self, first: Sequence[tuple[str, int]], second: Sequence[tuple[str, int]], mask: Mask) -> None:
-        """Take in two loads of one moment as (line, path) pairs, and the mask that was learnt from them."""
-        self.pairs += 1
+    def add_loads(self, loads: Sequence[Placed], mask: Mask) -> None:
+        """Take in a page's loads of one moment, and the mask that was learnt from them."""
+        self.pages += 1
         self._shared = None
         if not mask.is_empty:
             self.masks.append(mask)
-        mine, other = _by_path(first), _by_path(second)
-        for path in mine.keys() | other.keys():
+        lines = [_by_path(load) for load in loads]
+        for path in {path for load in lines for path in load}:
             known = self.evidence.get(path, PathEvidence())
-            moved = mine.get(path) != other.get(path)
+            moved = any(load.get(path) != lines[0].get(path) for load in lines)
             self.evidence[path] = PathEvidence(known.stable + (not moved), known.moved + moved)
 
     @property
@@ -77,7 +80,7 @@ class SiteNoise:
         )
 
 
-def _by_path(placed: Sequence[tuple[str, int]]) -> Mapping[int, list[str]]:
+def _by_path(placed: Placed) -> Mapping[int, list[str]]:
     lines: dict[int, list[str]] = {}
     for line, path in placed:
         lines.setdefault(path, []).append(line)

@@ -19,7 +19,7 @@ from incremental_crawl.semantics.decision import (
     Judgement,
     first_sight,
     judge_content,
-    learn_pair,
+    teach,
     under_mask,
 )
 from incremental_crawl.semantics.lifecycle import Fetched, Version
@@ -48,6 +48,11 @@ _EVIDENCE = {
     Reason.RETRY: "hash",
 }
 
+_NOT_LOADED = "seemed changed, but the further load that tells noise from change failed"
+_CONTRADICTORY = (
+    "seemed changed, but loads of one moment contradict each other: it is being edited, or back ends differ"
+)
+
 
 @dataclass(slots=True)
 class _Case:
@@ -60,7 +65,7 @@ class _Case:
     headers: tuple[tuple[str, str], ...]
     found: Extract | None = None
     pairs: list[Content] = field(default_factory=list)
-    pair_failed: bool = False
+    unsure: str | None = None
     judgement: Judgement | None = None
     evidence: str = ""
     rebuilt: bool = False
@@ -197,10 +202,14 @@ class Decider:
             return first_sight(found)
         if self._is_stale(case) or not self._same_representation(case):
             return self._rebaselined(case, found)
-        if case.pair_failed:
+        if case.unsure is not None:
             return None
         evidence = Evidence(self._noise_of(case.found.page_type), case.pairs)
-        return self._settled(case, judge_content(self._baseline(case, case.held), found, evidence))
+        judgement = judge_content(self._baseline(case, case.held), found, evidence)
+        if judgement.outcome is Outcome.RETRY_LATER:
+            case.unsure = _CONTRADICTORY
+            return None
+        return self._settled(case, judgement)
 
     def _noise_of(self, page_type: str) -> SiteNoise:
         if page_type not in self._noise:
@@ -255,15 +264,13 @@ class Decider:
         fetched: list[tuple[_Case, bytes, str | None]] = []
         async with aclosing(in_flight(iter(cases), ask, limit)) as results:
             async for case, talk in results:
-                if isinstance(talk, BudgetSpent) or talk.body is None:
-                    case.pair_failed = True
-                else:
+                if not isinstance(talk, BudgetSpent) and talk.body is not None:
                     fetched.append((case, talk.body, first(talk.answer.headers, "content-type")))
                 if not isinstance(talk, BudgetSpent):
                     observations.extend(talk.observations)
         asked = {id(case) for case, _, _ in fetched}
         for case in cases:
-            case.pair_failed = id(case) not in asked
+            case.unsure = None if id(case) in asked else _NOT_LOADED
         pages = (Page(case.row.url, body, kind, case.page.charset) for case, body, kind in fetched)
         for (case, _, _), extract in zip(fetched, self._extracted(pages, False), strict=True):
             self._learn(case, extract)
@@ -272,15 +279,15 @@ class Decider:
         return observations
 
     def _learn(self, case: _Case, extract: Extract) -> None:
-        """Keep the second load with its case, and let the page type learn from the pair."""
+        """Keep the further load with its case, and let the page type learn once there are enough of them."""
         if extract.record is None or case.found is None or case.held is None:
-            case.pair_failed = True
+            case.unsure = _NOT_LOADED
             return
-        pair, page_type = _content(extract), case.found.page_type
-        if not case.pairs:
-            learn_pair(self._noise_of(page_type), self._baseline(case, case.held), _content(case.found), pair)
+        case.pairs.append(_content(extract))
+        page_type = case.found.page_type
+        baseline = self._baseline(case, case.held)
+        if teach(self._noise_of(page_type), baseline, _content(case.found), case.pairs):
             self._taught.add(page_type)
-        case.pairs.append(pair)
 
     async def _question_audits(self, cases: Sequence[_Case], observations: list[Observation]) -> None:
         """An audited page that differs is asked conditionally again: only a repeated 304 was a false one."""
@@ -365,8 +372,8 @@ class Decider:
         moment = self._run.moment(self._visit, case.at)
         fault = case.found.fault if case.found else None
         outcome = Outcome.EMPTY if fault is not None and fault.startswith("empty") else Outcome.ERROR
-        if case.pair_failed:
-            outcome, fault = Outcome.RETRY_LATER, "seemed changed, but the second fetch that tells noise failed"
+        if case.unsure is not None:
+            outcome, fault = Outcome.RETRY_LATER, case.unsure
         page = replace(lifecycle.failed(case.page, moment, self._run.cadence), priority=9)
         return Proposal(
             seq=next(self._asker.sequence),

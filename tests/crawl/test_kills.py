@@ -124,9 +124,16 @@ def test_a_kill_after_each_durable_step_loses_nothing(disturbance: Disturbance, 
     disturbance.check(site, before)
 
 
-def test_kills_at_random_moments_lose_nothing(disturbance: Disturbance) -> None:
-    chance = random.Random(20261130)
-    for _ in range(20):
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param(20, marks=pytest.mark.timeout(240)),
+        pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(3600)]),
+    ],
+)
+def test_kills_at_random_moments_lose_nothing(disturbance: Disturbance, kills: int) -> None:
+    chance = random.Random(20261130 + kills)
+    for _ in range(kills):
         site = disturbance.copy("killed")
         before = len(disturbance.origin.log)
         process = disturbance.start(site)

@@ -21,7 +21,7 @@ Placed = list[tuple[str, int]]
 def taught(pairs: int, mask: Mask, first: Placed | None = None, second: Placed | None = None) -> SiteNoise:
     noise = SiteNoise()
     for _ in range(pairs):
-        noise.add_pair(first or STILL, second or STILL, mask)
+        noise.add_loads([first or STILL, second or STILL], mask)
     return noise
 
 
@@ -36,7 +36,7 @@ def test_a_path_is_noise_of_the_type_once_enough_pages_have_learnt_it(mask: Mask
 def test_a_path_that_stood_still_in_a_single_pair_is_never_noise_of_the_type(mask: Mask) -> None:
     noise = taught(PATH_SUPPORT, mask, [("a", LIST)], [("b", LIST)])
     assert noise.shared == mask
-    noise.add_pair([("same", LIST)], [("same", LIST)], Mask())
+    noise.add_loads([[("same", LIST)], [("same", LIST)]], Mask())
     assert noise.shared.is_empty
 
 
@@ -52,7 +52,7 @@ def test_what_is_shared_follows_each_pair() -> None:
     noise = SiteNoise()
     seen = []
     for _ in range(PATH_SUPPORT):
-        noise.add_pair(STILL, STILL, ROTATING)
+        noise.add_loads([STILL, STILL], ROTATING)
         seen.append(noise.shared.is_empty)
     assert seen == [True] * (PATH_SUPPORT - 1) + [False]
 
@@ -71,7 +71,7 @@ def test_a_place_is_content_once_it_stood_still_in_enough_pairs() -> None:
 
 def test_a_place_that_moved_once_is_no_content_however_often_it_stood_still() -> None:
     noise = taught(20, Mask())
-    noise.add_pair([("text", BODY)], [("other", BODY)], Mask())
+    noise.add_loads([[("text", BODY)], [("other", BODY)]], Mask())
     assert not noise.is_content([BODY])
 
 
@@ -111,16 +111,16 @@ def test_all_places_have_to_be_content() -> None:
 
 def test_pairs_are_counted_and_empty_masks_are_not_kept() -> None:
     noise = taught(3, Mask())
-    assert (noise.pairs, noise.masks) == (3, [])
-    noise.add_pair(STILL, STILL, ROTATING)
-    assert (noise.pairs, noise.masks) == (4, [ROTATING])
+    assert (noise.pages, noise.masks) == (3, [])
+    noise.add_loads([STILL, STILL], ROTATING)
+    assert (noise.pages, noise.masks) == (4, [ROTATING])
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=15))
 def test_a_place_is_never_content_and_noise_at_once(pairs: list[tuple[bool, bool]]) -> None:
     noise = SiteNoise()
     for moves, learns in pairs:
-        noise.add_pair([("a", LIST)], [("b" if moves else "a", LIST)], ROTATING if learns else Mask())
+        noise.add_loads([[("a", LIST)], [("b" if moves else "a", LIST)]], ROTATING if learns else Mask())
     assert not (noise.is_content([LIST]) and LIST in noise.shared.paths)
     still = sum(not moves for moves, _ in pairs)
     assert noise.is_content([LIST]) is (still == len(pairs) >= CONTENT_SUPPORT)
@@ -134,5 +134,5 @@ def test_what_pages_share_spares_another_page_its_own_lesson() -> None:
         load, again = [*STILL, *first], [*STILL, *second]
         texts, paths = [line for line, _ in load], [path for _, path in load]
         mask = learn(texts, paths, [line for line, _ in again], [path for _, path in again])
-        noise.add_pair(load, again, mask)
+        noise.add_loads([load, again], mask)
     assert apply(noise.shared, ["text", "never seen", "before"], [BODY, LIST, LIST]) == ["text"]

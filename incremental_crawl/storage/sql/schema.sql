@@ -247,7 +247,7 @@ CREATE TABLE sources (
 -- What each source lists now; replaced source by source when one was read.
 CREATE TABLE listings (source VARCHAR NOT NULL, url VARCHAR NOT NULL, lastmod VARCHAR);
 
--- What same-moment pairs taught about a page type: in how many pairs an element path stood still, or moved.
+-- What further loads taught about a page type: on how many pages an element path stood still, or moved.
 CREATE TABLE noise_evidence (page_type VARCHAR NOT NULL, path UBIGINT NOT NULL, stable INTEGER NOT NULL, moved INTEGER NOT NULL);
 
 CREATE VIEW schema_version AS SELECT "value"::INTEGER AS "version" FROM meta WHERE "key" = 'schema_version';
