@@ -160,7 +160,9 @@ LATER: dict[type[Section], tuple[str, set[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("section", "key"), [(section, key) for section, (_, keys) in LATER.items() for key in keys])
+@pytest.mark.parametrize(
+    ("section", "key"), [(section, key) for section, (_, keys) in LATER.items() for key in sorted(keys)]
+)
 def test_a_key_of_a_later_version_says_so(tmp_path: Path, section: type[Section], key: str) -> None:
     template, keys = LATER[section]
     assert set(section.later) == keys
