@@ -112,8 +112,9 @@ def judge_content(held: Baseline, found: Content, evidence: Evidence) -> Judgeme
     if _masked(own, found).content_sha256 == held.compare_sha256:
         return Judgement(Outcome.SAME_HASH, held.compare_sha256, held.content.content_sha256, held.mask)
     known = own.union(evidence.site.shared)
-    if not evidence.pairs:
-        return _judge_without_pair(held, found, known, evidence.site)
+    alone = _judge_without_pair(held, found, known, evidence.site)
+    if not evidence.pairs or alone.outcome is Outcome.SAME_HASH:
+        return alone
     taught = lesson(known, held, found, evidence.pairs, evidence.site.pages < FEW_PAGES)
     match taught.state:
         case LessonState.LEARNT:

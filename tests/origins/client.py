@@ -43,8 +43,12 @@ class Client:
         response = self._connection.getresponse()
         return Seen(response.status, response.headers, response.read())
 
+    def close(self) -> None:
+        """Close the connection; a later request opens another."""
+        self._connection.close()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._connection.close()
+        self.close()

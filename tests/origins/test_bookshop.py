@@ -60,6 +60,7 @@ def demo() -> Iterator[Demo]:
     """A shop at step 0 on a free port."""
     demo = Demo()
     yield demo
+    demo.client.close()
     demo.shop.stop()
 
 
