@@ -33,6 +33,7 @@ from incremental_crawl.semantics.urls import InvalidUrl, Scope, canonical_url, h
 from incremental_crawl.semantics.validators import Validators
 from incremental_crawl.stages.site_run import SiteRun
 from incremental_crawl.storage import host_notes, plan, reports, visits
+from incremental_crawl.storage.host_notes import RobotsNote
 from incremental_crawl.storage.rows import Observation
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
@@ -40,6 +41,7 @@ from incremental_crawl.transport.addresses import AddressGuard
 from incremental_crawl.transport.budget import Budget, BudgetSpent, HostResting
 from incremental_crawl.transport.client import AiohttpTransport
 from incremental_crawl.transport.exchange import Exchange
+from incremental_crawl.transport.robots_lookup import HeldRobots, KnownRobots
 
 MAX_HOPS = 10
 T = TypeVar("T")
@@ -138,7 +140,7 @@ class Asker:
             first_ask, failure = self._broken.pop(ask.url)
             self._unplaced.append(self.observe(first_ask, failure, Outcome.RETRY_LATER))
         elif ask.purpose is Purpose.ROBOTS:
-            outcome = classify(ask, answer, held=False)
+            outcome = classify(ask, answer, held=ask.conditional)
             settled = outcome if isinstance(outcome, Outcome) else Outcome.ERROR
             if isinstance(answer, Redirected):
                 settled = Outcome.MOVED
@@ -275,7 +277,12 @@ def _is_home(url: str) -> bool:
 async def asking(run: SiteRun, visit: Visit, state: State) -> AsyncIterator[Asker]:
     """An `Asker` with the visit's remaining budget, the hosts' pauses and the robots rules that are known already."""
     sequence = count(plan.next_seq(state, visit.visit))
-    robots = {origin: RobotsRules.parse(body) for origin, body in host_notes.robots(state, visit.visit).items()}
+    robots: dict[str, KnownRobots] = {
+        note.origin: RobotsRules.parse(note.body)
+        if note.visit == visit.visit
+        else HeldRobots(note.body, Validators(note.etag, note.last_modified))
+        for note in host_notes.robots(state)
+    }
     asker: Asker | None = None
 
     def heard(ask: Ask, answer: Answer) -> None:
@@ -294,7 +301,13 @@ async def asking(run: SiteRun, visit: Visit, state: State) -> AsyncIterator[Aske
             yield asker
         finally:
             visits.add_busy(state, visit.visit, time.monotonic() - began)
-            host_notes.keep_robots(state, visit.visit, exchange.robots_bodies)
+            host_notes.keep_robots(
+                state,
+                [
+                    RobotsNote(origin, visit.visit, own.body, own.validators.etag, own.validators.last_modified)
+                    for origin, own in exchange.robots_received.items()
+                ],
+            )
             host_notes.keep_pauses(state, exchange.pauses())
             reports.keep_observations(state, asker.take_unplaced())
 

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from incremental_crawl.storage.state import State
 
 
-def robots(state: State, visit: int) -> dict[str, bytes]:
-    """robots.txt bodies that this visit has read, by origin; a new visit asks again."""
-    return dict(state.rows("SELECT origin, body FROM robots WHERE visit = ?", [visit]))
+@dataclass(frozen=True, slots=True)
+class RobotsNote:
+    """A robots.txt as it was last received, with its validators, and the visit that read or revalidated it."""
+
+    origin: str
+    visit: int
+    body: bytes
+    etag: str | None
+    last_modified: str | None
 
 
-def keep_robots(state: State, visit: int, bodies: Mapping[str, bytes]) -> None:
-    """Keep robots.txt bodies for the visit's later stages."""
+def robots(state: State) -> list[RobotsNote]:
+    """The robots.txt of every origin; those that this visit has read need not be asked for again."""
+    return [RobotsNote(**row) for row in state.dicts("SELECT * FROM robots")]
+
+
+def keep_robots(state: State, notes: Sequence[RobotsNote]) -> None:
+    """Keep robots.txt bodies for the visit's later stages, and for the next visit to revalidate."""
     with state.transaction():
-        for origin, body in bodies.items():
-            state.run("DELETE FROM robots WHERE origin = ?", [origin])
-            state.run("INSERT INTO robots VALUES (?, ?, ?)", [origin, visit, body])
+        for note in notes:
+            state.run("DELETE FROM robots WHERE origin = ?", [note.origin])
+        state.append("robots", notes)
 
 
 def pauses(state: State, now: datetime) -> dict[str, datetime]:

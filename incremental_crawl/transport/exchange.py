@@ -24,7 +24,7 @@ from incremental_crawl.transport.faults import NETWORK_FAULTS, StaleConnection, 
 from incremental_crawl.transport.host_gate import HostGate
 from incremental_crawl.transport.origins import Origin, header_lines, origin_key
 from incremental_crawl.transport.reading import Caps, Reception
-from incremental_crawl.transport.robots_lookup import RobotsLookup, Verdict
+from incremental_crawl.transport.robots_lookup import HeldRobots, KnownRobots, RobotsLookup, Verdict
 
 LONGEST_WAIT = timedelta(seconds=60)
 """A host's pause up to this long is sat out; before a longer one HostResting is raised."""
@@ -42,7 +42,8 @@ class Exchange:
     `request_headers` go with every request, unchanged; User-Agent and `Accept-Encoding: gzip` are added where they
     lack them. `transport` is closed at the end. `clock` gives UTC, aware. `on_answer` is called once for each request
     that was sent, those for robots.txt included, with what came of it; the repetition after a broken connection has the
-    purpose RETRY. `robots` are rules known beforehand by origin, `not_before` the hosts' pauses of earlier visits.
+    purpose RETRY. `robots` are rules known beforehand by origin, or bodies of earlier visits to be revalidated,
+    `not_before` the hosts' pauses of earlier visits.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Exchange:
         clock: Callable[[], datetime],
         budget: Budget,
         on_answer: Callable[[Ask, Answer], None] | None = None,
-        robots: Mapping[str, RobotsRules] | None = None,
+        robots: Mapping[str, KnownRobots] | None = None,
         not_before: Mapping[str, datetime] | None = None,
     ) -> None:
         self._politeness = politeness
@@ -105,9 +106,9 @@ class Exchange:
         return await self._robots.find(self._origin(url).name)
 
     @property
-    def robots_bodies(self) -> Mapping[str, bytes]:
-        """The robots.txt received in this exchange by origin; empty bytes where an origin has none."""
-        return self._robots.bodies
+    def robots_received(self) -> Mapping[str, HeldRobots]:
+        """The robots.txt read or revalidated in this exchange by origin; an empty body where an origin has none."""
+        return self._robots.received
 
     def not_before(self, host: str) -> datetime | None:
         """When `host` (`host:port`) may be asked again, None where it may be asked now."""

@@ -4,30 +4,59 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from incremental_crawl.semantics.answers import Answer, Ask, Failure, FailureKind, Purpose, Redirected, Response
+from incremental_crawl.semantics.answers import (
+    Answer,
+    Ask,
+    Failure,
+    FailureKind,
+    NotModified,
+    Purpose,
+    Redirected,
+    Response,
+)
 from incremental_crawl.semantics.robots import RobotsRules
 from incremental_crawl.semantics.urls import InvalidUrl, canonical_url
+from incremental_crawl.semantics.validators import Validators, from_response, merge_not_modified
 from incremental_crawl.transport.reading import CUT
 
 Verdict: TypeAlias = RobotsRules | Failure
 
+
+NO_VALIDATORS = Validators()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRobots:
+    """A robots.txt as it was last received, with its validators; an empty body is kept without any."""
+
+    body: bytes
+    validators: Validators = NO_VALIDATORS
+
+
 _MOST_REDIRECTS = 5  # RFC 9309 §2.3.1.2
+
+
+KnownRobots: TypeAlias = RobotsRules | HeldRobots
 
 
 class RobotsLookup:
     """Rules by origin (`https://host:port`): those `known` beforehand, and those asked for with `send`.
 
-    `bodies` holds what was received by origin, empty where the origin has no robots.txt; it is for keeping.
+    Known are rules in force, or a body that was received earlier and is revalidated. `received` is what is in force by
+    origin, with an empty body where the origin has no robots.txt; it is for keeping.
     """
 
-    def __init__(self, known: Mapping[str, RobotsRules], send: Callable[[Ask], Awaitable[Answer]]) -> None:
-        self._verdicts: dict[str, Verdict] = dict(known)
+    def __init__(self, known: Mapping[str, KnownRobots], send: Callable[[Ask], Awaitable[Answer]]) -> None:
+        self._verdicts: dict[str, Verdict] = {
+            origin: own for origin, own in known.items() if isinstance(own, RobotsRules)
+        }
+        self._held = {origin: own for origin, own in known.items() if isinstance(own, HeldRobots)}
         self._send = send
         self._asking: dict[str, asyncio.Task[Verdict]] = {}
-        self.bodies: dict[str, bytes] = {}
+        self.received: dict[str, HeldRobots] = {}
 
     def known(self, origin: str) -> Verdict | None:
         """The verdict where it needs no request."""
@@ -51,15 +80,25 @@ class RobotsLookup:
 
     async def _find(self, origin: str) -> Verdict:
         try:
-            verdict = self._judge(origin, await self._follow(f"{origin}/robots.txt"))
+            verdict = await self._ask(origin)
             self._verdicts[origin] = verdict
             return verdict
         finally:
             del self._asking[origin]
 
-    async def _follow(self, url: str) -> Answer:
+    async def _ask(self, origin: str) -> Verdict:
+        """Revalidate what is held, or read it anew; validators belong to the URL that was asked, to no redirect."""
+        url, held = f"{origin}/robots.txt", self._held.get(origin, HeldRobots(b""))
+        own = held.validators
+        answer = await self._send(Ask(url, Purpose.ROBOTS, etag=own.etag, last_modified=own.last_modified))
+        if isinstance(answer, NotModified) and own:
+            self.received[origin] = HeldRobots(held.body, merge_not_modified(own, answer.headers))
+            return RobotsRules.parse(held.body)
+        validators = from_response(answer.headers) if isinstance(answer, Response) else Validators()
+        return self._judge(origin, await self._follow(url, answer), validators)
+
+    async def _follow(self, url: str, answer: Answer) -> Answer:
         """The answer at the end of at most five redirects; the rules count for the first origin (RFC 9309 §2.3.1.2)."""
-        answer = await self._send(Ask(url, Purpose.ROBOTS))
         for _ in range(_MOST_REDIRECTS):
             if not isinstance(answer, Redirected) or (target := _target(url, answer)) is None:
                 return answer
@@ -67,11 +106,12 @@ class RobotsLookup:
             answer = await self._send(Ask(url, Purpose.ROBOTS))
         return answer
 
-    def _judge(self, origin: str, answer: Answer) -> Verdict:
+    def _judge(self, origin: str, answer: Answer, validators: Validators) -> Verdict:
         match answer:
             case Response(status=status, body=body) if 200 <= status < 300:
-                self.bodies[origin] = body
-                return RobotsRules.parse(body, complete=CUT not in answer.warnings)
+                complete = CUT not in answer.warnings
+                self.received[origin] = HeldRobots(body, validators if complete else Validators())
+                return RobotsRules.parse(body, complete=complete)
             case Redirected():
                 return self._none(origin)
             case Response(status=status) if 400 <= status < 500 and status != 429:
@@ -82,7 +122,7 @@ class RobotsLookup:
 
     def _none(self, origin: str) -> RobotsRules:
         """Unavailable, in the RFC's word: everything may be asked (RFC 9309 §2.3.1.3)."""
-        self.bodies[origin] = b""
+        self.received[origin] = HeldRobots(b"")
         return RobotsRules.allow_all()
 
 

@@ -249,3 +249,14 @@ def test_a_scope_that_changes_counts_at_once(tmp_path: Path, origin: PagesOrigin
     assert "/in/b" not in scene.asked_paths(), "what is excluded now is not asked any more"
     assert "/in/b" in scene.texts(), "and keeps its record"
     assert ("gone", "/in/b") not in scene.events()
+
+
+def test_robots_txt_is_revalidated_and_its_rules_stay_in_force(tmp_path: Path) -> None:
+    rules = sending(b"User-agent: *\nDisallow: /secret", '"r1"', OLD_DATE, ("Content-Type", "text/plain"))
+    with PagesOrigin({"/robots.txt": rules, "/secret": page("Secret"), "/a": page("A", '"a"', OLD_DATE)}) as origin:
+        scene = Scene(tmp_path, origin)
+        for _ in range(3):
+            scene.visit()
+        asked = [(entry.path, entry.status) for entry in origin.log if entry.path in ("/robots.txt", "/secret")]
+        assert asked == [("/robots.txt", 200), ("/robots.txt", 304), ("/robots.txt", 304)]
+        assert scene.observed("/robots.txt", 3) == ["not_modified"]

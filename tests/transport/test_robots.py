@@ -13,6 +13,7 @@ from incremental_crawl.semantics.answers import Answer, Failure, FailureKind, Pu
 from incremental_crawl.semantics.robots import RobotsRules
 from incremental_crawl.transport.addresses import AddressGuard
 from incremental_crawl.transport.client import AiohttpTransport
+from incremental_crawl.transport.robots_lookup import HeldRobots
 from tests.transport.asking import Log, exchange, page
 from tests.transport.raw_server import End, RawRequest, RawServer, Script, answer, chunked, head, ok
 
@@ -50,7 +51,7 @@ async def test_it_is_asked_once_however_many_pages_are_waiting() -> None:
     log = Log()
     async with site([0.05, ok(RULES)]) as server, exchange(respect_robots=True, on_answer=log) as asking:
         received = await asyncio.gather(*(asking.ask(page(server.url(f"/{number}")), 4) for number in range(20)))
-        assert asking.robots_bodies == {f"http://{server.host}": RULES}
+        assert asking.robots_received == {f"http://{server.host}": HeldRobots(RULES)}
         rules = await asking.robots_rules(server.url("/any"))
     assert all(isinstance(each, Response) for each in received)
     assert server.targets[0] == b"/robots.txt"
@@ -73,7 +74,7 @@ async def test_rules_known_beforehand_need_no_request() -> None:
         async with exchange(respect_robots=True, robots=robots) as asking:
             assert refused_as(await asking.ask(page(server.url("/private")), 1)) is FailureKind.ROBOTS
             assert isinstance(await asking.ask(page(server.url("/free")), 1), Response)
-            assert asking.robots_bodies == {}
+            assert asking.robots_received == {}
     assert server.targets == [b"/free"]
 
 
@@ -112,7 +113,7 @@ async def test_an_unreadable_one_concerns_its_origin_only_and_is_not_asked_again
         for _ in range(3):
             assert refused_as(await asking.ask(page(broken.url()), 1)) is FailureKind.ROBOTS_UNAVAILABLE
         assert isinstance(await asking.ask(page(fine.url()), 1), Response)
-        assert asking.robots_bodies == {f"http://{fine.host}": RULES}
+        assert asking.robots_received == {f"http://{fine.host}": HeldRobots(RULES)}
     assert broken.targets == [b"/robots.txt"]
 
 
@@ -162,7 +163,7 @@ async def test_a_huge_one_counts_up_to_a_limit_and_the_cut_line_does_not() -> No
     async with site(script) as server, exchange(respect_robots=True) as asking:
         assert isinstance(await asking.ask(page(server.url("/other")), 1), Response)
         assert refused_as(await asking.ask(page(server.url("/p000001")), 1)) is FailureKind.ROBOTS
-        assert 500 * 1024 < len(asking.robots_bodies[f"http://{server.host}"]) < len(body)
+        assert 500 * 1024 < len(asking.robots_received[f"http://{server.host}"].body) < len(body)
 
 
 async def test_a_huge_one_counts_up_to_a_limit_when_it_is_packed_too() -> None:

@@ -227,7 +227,9 @@ CREATE TABLE hosts (
     recent_same_hash DOUBLE NOT NULL DEFAULT 0
 );
 
-CREATE TABLE robots (origin VARCHAR NOT NULL, visit INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE TABLE robots (
+    origin VARCHAR NOT NULL, visit INTEGER NOT NULL, body BLOB NOT NULL, etag VARCHAR, last_modified VARCHAR
+);
 
 -- Sitemaps and feeds as they were last read; a hint's file, never a page.
 CREATE TABLE sources (
