@@ -85,7 +85,7 @@ def test_a_page_that_was_edited_and_edited_back_has_new_validators_but_no_change
 
 def test_every_edit_of_the_real_history_is_visible_in_the_page() -> None:
     if not PEP_HISTORY.exists():
-        pytest.skip(f"{PEP_HISTORY} is not there")
+        pytest.skip("needs ../shared/data/pep_history.parquet")
     versions = read_history(PEP_HISTORY)
     assert len(versions) == 850
     for earlier, later in ((a, b) for rows in by_page(versions).values() for a, b in pairwise(rows)):
