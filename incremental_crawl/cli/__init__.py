@@ -54,6 +54,8 @@ def cli(ctx: click.Context) -> None:
 
 
 for command in _COMMANDS:
+    # Click keeps a command's help option from its first use, which need not be below this group.
+    command.context_settings["help_option_names"] = ["-h", "--help"]
     cli.add_command(command)
 
 
