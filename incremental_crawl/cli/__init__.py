@@ -54,8 +54,9 @@ def cli(ctx: click.Context) -> None:
 
 
 for command in _COMMANDS:
-    # Click keeps a command's help option from its first use, which need not be below this group.
     command.context_settings["help_option_names"] = ["-h", "--help"]
+    # Click keeps a command's help option from its first use, whatever context that had: make it now.
+    command.get_help_option(click.Context(command, help_option_names=["-h", "--help"]))
     cli.add_command(command)
 
 
