@@ -78,5 +78,5 @@ constraints: ## pin the newest versions that pyproject.toml allows
 
 .PHONY: clean
 clean: ## remove what was made, except data/ and the Dagster instance
-	@rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) $(VENV)-peers build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

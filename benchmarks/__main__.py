@@ -9,7 +9,7 @@ from pathlib import Path
 def names() -> list[str]:
     """The names of the measurements: the modules of this folder."""
     modules = pkgutil.iter_modules([str(Path(__file__).parent)])
-    return sorted(module.name for module in modules if not module.name.startswith("_"))
+    return sorted(module.name for module in modules if not module.ispkg and not module.name.startswith("_"))
 
 
 def main(arguments: list[str]) -> int:

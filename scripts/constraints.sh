@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Writes constraints.txt (runtime and build) and constraints-dev.txt (what tests and checks add): exact versions for every
-# supported Python and platform, with the hash of each published file. Versions already pinned stay; `--upgrade` takes the newest.
+# Writes constraints.txt (runtime and build), constraints-dev.txt (what tests and checks add) and those of the clients that
+# a benchmark compares with: exact versions for every supported Python and platform, with the hash of each published file.
+# Versions already pinned stay; `--upgrade` takes the newest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,3 +27,5 @@ while read -r name; do
   without_runtime+=(--no-emit-package "$name")
 done < <(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/\1/p' constraints.txt)
 compile constraints-dev.txt pyproject.toml --extra dev --constraints constraints.txt "${without_runtime[@]}" "$@"
+
+compile benchmarks/peers/constraints.txt benchmarks/peers/requirements.txt "$@"
