@@ -11,6 +11,7 @@ from incremental_crawl import __version__
 from incremental_crawl.cli.changes import changes
 from incremental_crawl.cli.crawl import crawl
 from incremental_crawl.cli.errors import ToldGroup
+from incremental_crawl.cli.origin import origin
 from incremental_crawl.cli.reparse import reparse
 from incremental_crawl.cli.review import approve, reject, review
 from incremental_crawl.cli.sql import sql
@@ -18,7 +19,7 @@ from incremental_crawl.cli.status import status
 from incremental_crawl.cli.terminal import respect_no_color
 from incremental_crawl.cli.validate import validate
 
-_COMMANDS = (crawl, changes, status, sql, review, approve, reject, reparse, validate)
+_COMMANDS = (crawl, changes, status, sql, review, approve, reject, reparse, validate, origin)
 
 
 class _InOrder(ToldGroup):

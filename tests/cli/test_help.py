@@ -9,7 +9,7 @@ import pytest
 import incremental_crawl
 from tests.cli.projects import CommandLine
 
-COMMANDS = ("crawl", "changes", "status", "sql", "review", "approve", "reject", "reparse", "validate")
+COMMANDS = ("crawl", "changes", "status", "sql", "review", "approve", "reject", "reparse", "validate", "origin")
 WITH_EXAMPLES = ("crawl", "changes", "sql", "reparse")
 
 

@@ -1,0 +1,1 @@
+"""The behaviours, a file per kind."""
