@@ -78,7 +78,13 @@ def _row(name: str, known: dict[str, Any] | None, catalogue: SiteCatalogue) -> d
     row |= {moment: published.get(moment) for moment in _MOMENTS}
     site, broken = catalogue.sites.get(name), catalogue.broken.get(name)
     row |= {"every_run": site is not None and site.cadence.every_run, "enabled": site is None or site.enabled}
-    row |= {"waiting": [], "unfinished": None, "in_use": None, "problem": str(broken) if broken else None}
+    row |= {
+        "waiting": [],
+        "unfinished": None,
+        "blocked": [],
+        "in_use": None,
+        "problem": str(broken) if broken else None,
+    }
     row["orphan"] = site is None and broken is None
     if site is not None:
         _add_standing(row)
@@ -101,6 +107,7 @@ def _add_standing(row: dict[str, Any]) -> None:
     else:
         row["waiting"] = [asdict(plan) for plan in found.waiting]
         row["unfinished"] = asdict(found.unfinished) if found.unfinished else None
+        row["blocked"] = [asdict(host) for host in found.blocked]
 
 
 def _table(rows: list[dict[str, Any]]) -> list[str]:
@@ -141,6 +148,8 @@ def _is_empty(row: dict[str, Any]) -> bool:
 def _details(row: dict[str, Any]) -> None:
     for host in row["hosts"]:
         _tell_host(host)
+    for blocked in row["blocked"]:
+        _tell_blocked(blocked)
     for page in row["failing_pages"]:
         times = f" ×{page['failures']}" if page["failures"] else ""
         due = f"  (next {instant(page['next_due'], now())})" if page["next_due"] else ""
@@ -156,6 +165,18 @@ def _details(row: dict[str, Any]) -> None:
         click.echo(f"\n{row['in_use']}")
 
 
+def _tell_blocked(host: dict[str, Any]) -> None:
+    """Since when and by what a host blocks, when it is tried again, and what it showed."""
+    head = click.style(f"{host['host']} is blocked", fg="red")
+    click.echo(
+        f"\n{head} since {instant(host['since'], now())}, {host['blocks']} times in a row: {shown(host['reason'])}"
+    )
+    if host["next_try"]:
+        click.echo(f"  not asked before {instant(host['next_try'], now())}; then one page first")
+    for sample in host["samples"]:
+        click.echo(f"  {sample['status'] or '-'}  {shown(sample['url'])}\n       {shown(sample['sentence'])}")
+
+
 def _tell_host(host: dict[str, Any]) -> None:
     ratio = "" if host["ratio_304"] is None else f" · 304 ratio {100 * host['ratio_304']:.0f} %"
     click.echo(f"\n{click.style(host['host'], bold=True)}  mode {host['mode']}{ratio}\n  {shown(host['verdict'])}")
@@ -163,3 +184,5 @@ def _tell_host(host: dict[str, Any]) -> None:
         click.echo(click.style(f"  blocked since {instant(host['blocked_since'], now())}", fg="red"))
     if host["not_before"] and host["not_before"] > now():
         click.echo(f"  wants to be left alone until {instant(host['not_before'], now())}")
+    if host["incidents"]:
+        click.echo(f"  said of late that it is overloaded: {host['interval_s']:g} s between two requests to it")

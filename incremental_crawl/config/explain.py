@@ -76,11 +76,22 @@ def _problem(error: ErrorDetails, path: Path, data: Mapping[str, Any]) -> Proble
     if error["type"] == "extra_forbidden":
         return unknown_key(path, value)
     if error["loc"][-1] == "[key]":
-        name = shown(path[-1])
-        return Problem(key_text(path), name, f"{name} is not allowed as a name", NAME_FORM)
+        return _wrong_name(error, path)
     detail = _detail(error, value)
-    message = f"{shown(value)} is not allowed" + (f" ({detail})" if detail else "")
-    return Problem(key_text(path), shown(value), message, allowed_at(path))
+    text = "the value" if _is_private(path) and not holds_secret(value) else shown(value)
+    message = f"{text} is not allowed" + (f" ({detail})" if detail else "")
+    return Problem(key_text(path), text, message, allowed_at(path))
+
+
+def _wrong_name(error: ErrorDetails, path: Path) -> Problem:
+    name = shown(path[-1])
+    if _is_private(path):
+        return Problem(key_text(path), name, f"{name} may not be set here ({_reason(error)})", "another header")
+    return Problem(key_text(path), name, f"{name} is not allowed as a name", NAME_FORM)
+
+
+def _is_private(path: Path) -> bool:
+    return not _PRIVATE_KEYS.isdisjoint(path)
 
 
 def _detail(error: ErrorDetails, value: Any) -> str:
@@ -93,6 +104,10 @@ def _detail(error: ErrorDetails, value: Any) -> str:
         return "too large" if isinstance(value, str) or value > _HUGE else ""
     if isinstance(value, str) and not isinstance(plain_value(value), str):
         return "it is a text, remove the quotes"
+    return _reason(error)
+
+
+def _reason(error: ErrorDetails) -> str:
     return without_credentials(str(error["ctx"]["error"])) if error["type"] == "value_error" else ""
 
 

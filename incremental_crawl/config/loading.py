@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from incremental_crawl.config import environment
 from incremental_crawl.config.explain import explain, unknown_key
+from incremental_crawl.config.network_values import FOLDER
 from incremental_crawl.config.problems import ConfigError, Problem, shown
 from incremental_crawl.config.references import filled, reference_problems
 from incremental_crawl.config.site import SiteConfig
@@ -124,7 +125,7 @@ class _Draft:
         stray: list[Placed] = [(("name",), unknown_key(("name",), data["name"]))] if "name" in data else []
         errors: list[ErrorDetails] = []
         try:
-            return SiteConfig.model_validate(named), stray
+            return SiteConfig.model_validate(named, context={FOLDER: self.path.parent}), stray
         except ValidationError as error:
             errors = error.errors(include_url=False)
         return None, [*stray, *explain(errors, data)]

@@ -45,7 +45,13 @@ class Section(BaseModel):
     def _remember_templates(cls, data: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
         section = validate(data)
         if isinstance(data, Mapping):
-            section._templates = {key: without_secrets(value) for key, value in data.items() if _is_secret(value)}
+            secret = {key: value for key, value in data.items() if holds_secret(value)}
+            section._templates = {
+                key: without_secrets(value)
+                for key, value in secret.items()
+                # Values below a group are remembered by the section that it becomes.
+                if not (isinstance(value, Mapping) and isinstance(getattr(section, key, None), Section))
+            }
         return section
 
     @model_serializer(mode="wrap")
@@ -55,8 +61,3 @@ class Section(BaseModel):
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         for key, value in super().__repr_args__():
             yield key, value if key is None else self._templates.get(key, value)
-
-
-def _is_secret(value: object) -> bool:
-    # Values below another mapping are remembered by the section that mapping becomes.
-    return not isinstance(value, Mapping) and holds_secret(value)

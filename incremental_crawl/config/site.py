@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from incremental_crawl.config.network_values import CaFile, HeaderFields, ProxyUrl
 from incremental_crawl.config.page_types import Extract
 from incremental_crawl.config.section import Allowed, Section
 from incremental_crawl.config.units import format_duration
@@ -35,7 +36,7 @@ from incremental_crawl.config.values import (
     YesNo,
     Zone,
 )
-from incremental_crawl.config.web_values import PatternValue, PrivateHost, WebUrl
+from incremental_crawl.config.web_values import PatternValue, PrivateHosts, WebUrl
 from incremental_crawl.semantics import urls
 
 EVERY_RUN = "every_run"
@@ -109,8 +110,6 @@ class Budget(Section):
 class Politeness(Section):
     """How hosts are treated; rates and concurrency are per host, `max_body` and `max_decoded` are bytes."""
 
-    later: ClassVar[Mapping[str, str | None]] = dict.fromkeys(("proxy", "ca_file"))
-
     requests_per_second: Annotated[
         Annotated[Number, Field(gt=0)] | None, Allowed("a number above zero, or null for no limit")
     ] = 5.0
@@ -123,6 +122,8 @@ class Politeness(Section):
     user_agent: Annotated[HeaderText, Allowed("a text of printable ASCII characters")] = DEFAULT_USER_AGENT
     contact: Annotated[HeaderText | None, Allowed("a mail address or a URL in ASCII characters, or null")] = None
     respect_robots: YesNo = True
+    proxy: Annotated[ProxyUrl | None, Allowed("the URL of an HTTP proxy, such as http://proxy:3128, or null")] = None
+    ca_file: Annotated[CaFile | None, Allowed("a PEM file with certificates of authorities, or null")] = None
 
     @property
     def full_user_agent(self) -> str:
@@ -185,11 +186,6 @@ Sitemaps: TypeAlias = Annotated[
 FollowLinks: TypeAlias = Annotated[
     Literal["auto"] | bool, BeforeValidator(_auto_or_switch), Allowed("auto, true or false")
 ]
-PrivateHosts: TypeAlias = Annotated[
-    Annotated[YesNo, Tag("switch")] | Annotated[tuple[PrivateHost, ...], Tag("several")],
-    Discriminator(lambda value: "switch" if isinstance(value, bool | str) else "several"),
-    Allowed('true, false or a list of hosts and CIDRs, such as ["intranet:8080", "10.0.0.0/8"]'),
-]
 CadenceValue: TypeAlias = Annotated[
     Cadence,
     BeforeValidator(_cadence),
@@ -201,7 +197,7 @@ CadenceValue: TypeAlias = Annotated[
 class SiteConfig(Section):
     """Everything that a site file says, defaults filled in. URLs are canonical, durations `timedelta`, sizes bytes."""
 
-    later: ClassVar[Mapping[str, str | None]] = dict.fromkeys(("request_headers", "alerts"))
+    later: ClassVar[Mapping[str, str | None]] = dict.fromkeys(("alerts",))
 
     name: Annotated[Name, Allowed(NAME_FORM)]
     start_urls: StartUrls
@@ -218,6 +214,7 @@ class SiteConfig(Section):
     cadence: CadenceValue = Cadence()
     budget: Budget = Budget()
     politeness: Politeness = Politeness()
+    request_headers: HeaderFields = {}  # noqa: RUF012 - pydantic copies it
     revalidation: Revalidation = Revalidation()
     gate: Gate = Gate()
     bodies: Bodies = Bodies()
@@ -235,6 +232,11 @@ class SiteConfig(Section):
     def hosts(self) -> frozenset[str]:
         """`host:port` of the start URLs, a default port left out."""
         return frozenset(urls.host_of(url) for url in self.start_urls)
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The origins of the start URLs, `https://shop.example`: `request_headers` are sent to these alone."""
+        return frozenset(urls.origin_of(url) for url in self.start_urls)
 
     @property
     def scope_rules(self) -> urls.Scope:

@@ -15,6 +15,7 @@ from incremental_crawl.config.section import Allowed
 from incremental_crawl.config.suggest import closest
 from incremental_crawl.config.units import format_duration, format_size, parse_duration, parse_size
 from incremental_crawl.config.yaml_file import plain_value
+from incremental_crawl.semantics.request_headers import refusal
 
 NAME_FORM = "a name of at most 63 small letters, digits and _, beginning with a letter"
 
@@ -76,6 +77,13 @@ def _header_text(text: str) -> str:
     return text
 
 
+def _header_name(text: str) -> str:
+    reason = refusal(text)
+    if reason is not None:
+        raise ValueError(reason)
+    return text
+
+
 def _regex(text: str) -> str:
     try:
         groups = re.compile(text).groups
@@ -91,6 +99,7 @@ Name: TypeAlias = Annotated[Text, AfterValidator(_name), Allowed(NAME_FORM)]
 Cron: TypeAlias = Annotated[Text, AfterValidator(_cron)]
 Zone: TypeAlias = Annotated[Text, AfterValidator(_zone), Allowed("a time zone name, such as UTC or Europe/Berlin")]
 HeaderText: TypeAlias = Annotated[Text, AfterValidator(_header_text)]
+HeaderName: TypeAlias = Annotated[Text, AfterValidator(_header_name)]
 Regex: TypeAlias = Annotated[Text, AfterValidator(_regex)]
 
 YesNo: TypeAlias = Annotated[bool, BeforeValidator(_from_text), Field(strict=True), Allowed("true or false")]

@@ -7,10 +7,10 @@ import re
 from typing import Annotated, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, PlainSerializer, PlainValidator
+from pydantic import AfterValidator, Discriminator, PlainSerializer, PlainValidator, Tag
 
 from incremental_crawl.config.section import Allowed
-from incremental_crawl.config.values import Text
+from incremental_crawl.config.values import Text, YesNo
 from incremental_crawl.semantics.urls import Pattern, canonical_url
 
 _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9])?", re.ASCII)
@@ -91,3 +91,8 @@ PatternValue: TypeAlias = Annotated[
     Allowed('a glob on path and query, such as "/product/*" or "/news/**", or re: and a regex on the whole URL'),
 ]
 PrivateHost: TypeAlias = Annotated[Text, AfterValidator(_private_host)]
+PrivateHosts: TypeAlias = Annotated[
+    Annotated[YesNo, Tag("switch")] | Annotated[tuple[PrivateHost, ...], Tag("several")],
+    Discriminator(lambda value: "switch" if isinstance(value, bool | str) else "several"),
+    Allowed('true, false or a list of hosts and CIDRs, such as ["intranet:8080", "10.0.0.0/8"]'),
+]

@@ -15,9 +15,11 @@ def materialized(*reports: Report) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(metadata={**_numbers(reports), **_notes(reports)})
 
 
-def checked(report: GateReport) -> dg.AssetCheckResult:
-    """The result of a gate's check."""
-    return dg.AssetCheckResult(passed=report.passed, description=report.sentence, metadata=dict(report.numbers))
+def checked(report: GateReport, severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR) -> dg.AssetCheckResult:
+    """The result of a check; only gates are errors."""
+    return dg.AssetCheckResult(
+        passed=report.passed, severity=severity, description=report.sentence, metadata=dict(report.numbers)
+    )
 
 
 def combined(reports: Sequence[GateReport]) -> GateReport:

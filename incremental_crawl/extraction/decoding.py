@@ -1,7 +1,14 @@
 """Bytes to text as browsers decode them, with one fixed step instead of statistics where nothing is declared.
 
-Order: byte order mark, charset of the Content-Type, `meta` prescan, the page's known charset, UTF-8, windows-1252
-(HTML Standard, "determining the character encoding"; Encoding Standard for labels).
+| syntax | order |
+| ------ | ----- |
+| HTML   | byte order mark, Content-Type, `meta` or XML declaration, the page's known charset, UTF-8, windows-1252 |
+| text   | byte order mark, Content-Type, the page's known charset, UTF-8, windows-1252 |
+| XML    | byte order mark, Content-Type, XML declaration, UTF-8 (RFC 7303 §3) |
+| JSON   | byte order mark or the zeros of UTF-16 and UTF-32 (RFC 4627 §3), UTF-8 (RFC 8259 §8.1), else like text |
+
+HTML Standard, "determining the character encoding"; Encoding Standard for labels. What is tried without a declaration
+counts only where every byte fits.
 """
 
 from __future__ import annotations
@@ -13,13 +20,25 @@ from typing import Literal, TypeAlias
 
 import webencodings
 
-from incremental_crawl.extraction.meta_prescan import declared_label
+from incremental_crawl.extraction.meta_prescan import declared_label, xml_label
 
-CharsetSource: TypeAlias = Literal["bom", "header", "meta", "known", "utf-8", "fallback"]
+CharsetSource: TypeAlias = Literal["bom", "header", "meta", "xml", "zeros", "known", "utf-8", "fallback"]
+Syntax: TypeAlias = Literal["html", "text", "xml", "json"]
 
 # Stands in for the restart of a browser's parser on a late `meta`.
 _PRESCANNED = 16_384
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
+# Browsers know no UTF-32; JSON and XML may be in it. Its little-endian mark begins like that of UTF-16.
+_WIDE_BOMS = ((codecs.BOM_UTF32_BE, "utf-32be"), (codecs.BOM_UTF32_LE, "utf-32le"))
+_ZEROS = (
+    (re.compile(rb"\x00\x00\x00[^\x00]"), "utf-32be"),
+    (re.compile(rb"[^\x00]\x00\x00\x00"), "utf-32le"),
+    (re.compile(rb"\x00[^\x00]"), "utf-16be"),
+    (re.compile(rb"[^\x00]\x00"), "utf-16le"),
+)
+_JSON = re.compile(r"(?:application|text)/(?:[\w.-]+\+)?json")
+_XML = re.compile(r"(?:application|text)/(?:[\w.-]+\+)?xml(?:-\w+)?")
+_HTML = frozenset({"", "text/html", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
 _CHARSET = re.compile(r";\s*charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^;\s\"']+))", re.IGNORECASE)
 # Python's codecs of these names lack characters that pages use; the wider ones are those of the Encoding Standard.
 _WIDER = {"gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}
@@ -29,12 +48,23 @@ _WIDER = {"gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "bi
 class Decoded:
     """The text without its byte order mark, its charset, and where that was found.
 
-    `conflict` is the charset a `meta` declares against the header that won: a sign of a misconfigured server.
+    `conflict` is the charset that the page itself declares against the header that won: a sign of a misconfigured
+    server.
     """
 
     text: str
     charset: str
     source: CharsetSource
+    conflict: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The charset that an answer declares, where, how many bytes its mark takes, and what the page says against it."""
+
+    charset: str
+    source: CharsetSource
+    mark: int = 0
     conflict: str | None = None
 
 
@@ -44,23 +74,71 @@ def decode(body: bytes, content_type: str | None, known_charset: str | None = No
     `known_charset` is what the page had before; it counts only for pages that declare none, as long as it fits, so
     that a page does not change its charset with its content.
     """
-    for mark, charset in _BOMS:
-        if body.startswith(mark):
-            return Decoded(_text(body[len(mark) :], charset), charset, "bom")
-    in_header, in_meta = _header_charset(content_type), _meta_charset(body)
+    found = declared(body, content_type)
+    if found is not None:
+        return Decoded(_text(body[found.mark :], found.charset), found.charset, found.source, found.conflict)
+    syntax = syntax_of(content_type)
+    if syntax == "xml":
+        return Decoded(_text(body, "utf-8"), "utf-8", "utf-8")
+    in_header = _header_charset(content_type) if syntax == "json" else None
+    return _undeclared(body, None if syntax == "json" else _name(known_charset or ""), in_header)
+
+
+def declared(body: bytes, content_type: str | None) -> Declared | None:
+    """The charset that a body or its header declares, by the rules of its syntax; None where nothing does."""
+    syntax = syntax_of(content_type)
+    marked = _marked(body, syntax)
+    if marked is not None:
+        return marked
+    if syntax == "json":
+        # RFC 8259 §11: JSON has no charset parameter; a header is heard only where the bytes are no UTF-8.
+        return None
+    in_header, in_page = _header_charset(content_type), _declared_inside(body, syntax)
     if in_header:
-        conflict = in_meta if in_meta not in (None, in_header) else None
-        return Decoded(_text(body, in_header), in_header, "header", conflict)
-    if in_meta:
-        return Decoded(_text(body, in_meta), in_meta, "meta")
-    return _undeclared(body, _name(known_charset or ""))
+        conflict = in_page.charset if in_page is not None and in_page.charset != in_header else None
+        return Declared(in_header, "header", conflict=conflict)
+    return in_page
 
 
-def _undeclared(body: bytes, known: str | None) -> Decoded:
-    for charset, source in ((known, "known"), ("utf-8", "utf-8")):
+def syntax_of(content_type: str | None) -> Syntax:
+    """By which rules a body of that media type is decoded; what says nothing is read like a page."""
+    media_type = (content_type or "").partition(";")[0].strip().lower()
+    if media_type in _HTML:
+        return "html"
+    if _JSON.fullmatch(media_type):
+        return "json"
+    return "xml" if _XML.fullmatch(media_type) else "text"
+
+
+def _marked(body: bytes, syntax: Syntax) -> Declared | None:
+    """A byte order mark, or for JSON the zeros around its first character, which is always ASCII."""
+    marks = (*_WIDE_BOMS, *_BOMS) if syntax in ("json", "xml") else _BOMS
+    for mark, charset in marks:
+        if body.startswith(mark):
+            return Declared(charset, "bom", len(mark))
+    for zeros, charset in _ZEROS if syntax == "json" else ():
+        if zeros.match(body):
+            return Declared(charset, "zeros")
+    return None
+
+
+def _declared_inside(body: bytes, syntax: Syntax) -> Declared | None:
+    if syntax == "html":
+        in_meta = _meta_charset(body)
+        if in_meta:
+            return Declared(in_meta, "meta")
+    if syntax in ("html", "xml"):
+        in_xml = _as_ascii(_name(xml_label(body[:_PRESCANNED]) or ""))
+        return Declared(in_xml, "xml") if in_xml else None
+    return None
+
+
+def _undeclared(body: bytes, known: str | None, in_header: str | None) -> Decoded:
+    tried: tuple[tuple[str | None, CharsetSource], ...] = ((known, "known"), ("utf-8", "utf-8"), (in_header, "header"))
+    for charset, source in tried:
         text = _clean_text(body, charset) if charset else None
         if charset and text is not None:
-            return Decoded(text, charset, "known" if source == "known" else "utf-8")
+            return Decoded(text, charset, source)
     return Decoded(_text(body, "windows-1252"), "windows-1252", "fallback")
 
 
@@ -84,11 +162,13 @@ def _header_charset(content_type: str | None) -> str | None:
 
 def _meta_charset(body: bytes) -> str | None:
     label = declared_label(body[:_PRESCANNED])
-    name = _name(label) if label else None
-    # A page whose `meta` could be read as ASCII is not in UTF-16 (HTML Standard, prescan).
-    if name in ("utf-16le", "utf-16be"):
-        return "utf-8"
+    name = _as_ascii(_name(label) if label else None)
     return "windows-1252" if name == "x-user-defined" else name
+
+
+def _as_ascii(name: str | None) -> str | None:
+    """A declaration that could be read as ASCII is not in UTF-16, whatever it says (HTML Standard, prescan)."""
+    return "utf-8" if name in ("utf-16le", "utf-16be") else name
 
 
 def _name(label: str) -> str | None:

@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from incremental_crawl.extraction.body_kind import body_kind
 from incremental_crawl.extraction.canonical_lines import PlacedLines, html_lines, plain_lines
 from incremental_crawl.extraction.decoding import decode
+from incremental_crawl.extraction.emptiness import no_text
 from incremental_crawl.extraction.field_values import Surroundings
 from incremental_crawl.extraction.fields import read_record
 from incremental_crawl.extraction.links import links_of
@@ -105,7 +106,7 @@ def _from_html(
     )
     if kind.fields:
         return _with_fields(described, tree, rules, kind, base)
-    return _with_lines(described, html_lines(tree))
+    return _with_lines(described, html_lines(tree), tree.css_first("script") is not None)
 
 
 def _with_fields(
@@ -118,9 +119,9 @@ def _with_fields(
     return replace(described, record=canonical_json(record.values), content_sha256=sha256_text(canonical_json(tracked)))
 
 
-def _with_lines(described: Extract, placed: PlacedLines) -> Extract:
+def _with_lines(described: Extract, placed: PlacedLines, scripts: bool = False) -> Extract:
     if not placed.lines:
-        return replace(described, fault="empty: the page has no visible text")
+        return replace(described, fault=no_text(scripts))
     # The lines are in NFC and well formed already, so that this is their canonical JSON.
     record = json.dumps(placed.lines, ensure_ascii=False, separators=(",", ":"))
     return replace(described, record=record, content_sha256=sha256_text(record), lines=placed.lines, paths=placed.paths)

@@ -1,6 +1,6 @@
-"""The charset that a page declares in a `meta` element, read from its first bytes.
+"""The charset that a page declares in a `meta` element or an XML declaration, read from its first bytes.
 
-HTML Standard, "prescan a byte stream to determine its encoding".
+HTML Standard, "prescan a byte stream to determine its encoding" and "get an XML encoding".
 """
 
 from __future__ import annotations
@@ -22,6 +22,15 @@ _ATTRIBUTE = re.compile(
 _IN_CONTENT = re.compile(
     rb"charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|([^\t\n\f\r ;\"'][^\t\n\f\r ;]*))", re.IGNORECASE
 )
+
+
+_XML = re.compile(rb"<\?xml[\t\n\r ][^>]*?encoding[\t\n\r ]*=[\t\n\r ]*(?:\"([^\">]*)\"|'([^'>]*)')")
+
+
+def xml_label(head: bytes) -> str | None:
+    """The label of an XML declaration that the body begins with, verbatim; None where there is none."""
+    found = _XML.match(head)
+    return (found[1] or found[2] or b"").decode("latin-1").strip() or None if found else None
 
 
 def declared_label(head: bytes) -> str | None:

@@ -34,7 +34,8 @@ class Ask:
     """One request.
 
     `url` is canonical and goes on the wire unchanged. `etag` and `last_modified` are the stored validators, sent
-    verbatim as If-None-Match and If-Modified-Since (RFC 9110 §13.1.2, §13.1.3); None sends no such line.
+    verbatim as If-None-Match and If-Modified-Since (RFC 9110 §13.1.2, §13.1.3); None sends no such line. `cookie` is
+    the Cookie field value of this one request.
     """
 
     url: str
@@ -43,6 +44,7 @@ class Ask:
     etag: str | None = None
     last_modified: str | None = None
     no_cache: bool = False
+    cookie: str | None = None
 
     @property
     def conditional(self) -> bool:
@@ -94,6 +96,7 @@ class NotModified:
 
     headers: Headers
     timing: Timing
+    warnings: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Version:
     extractor_version: str
     charset: str | None
     mask: str | None
+    charset_source: str | None = None
 
 
 def not_modified(page: PageState, headers: Headers, by_hop: bool, moment: Moment, cadence: Cadence) -> PageState:
@@ -69,7 +70,8 @@ def failed(page: PageState, moment: Moment, cadence: Cadence, not_before: dateti
 def same_record(page: PageState, fetched: Fetched, version: Version, moment: Moment, cadence: Cadence) -> PageState:
     """A 200 with the record that is held: its validators are adopted, the version stays what it was.
 
-    A weak date counts for nothing beside an entity tag that came back with the same record: the tag is confirmed.
+    A weak date counts for nothing beside an entity tag that came back with the same record while the date moved on:
+    such a tag is not made of the date.
     """
     adopted = _with_validators(_checked(page, moment, cadence), fetched)
     return replace(
@@ -84,6 +86,7 @@ def same_record(page: PageState, fetched: Fetched, version: Version, moment: Mom
         compare_sha256=version.compare_sha256,
         meta_sha256=version.meta_sha256,
         charset=version.charset,
+        charset_source=version.charset_source,
         mask=version.mask,
     )
 
@@ -171,7 +174,9 @@ def _checked(page: PageState, moment: Moment, cadence: Cadence) -> PageState:
 def _tag_confirmed(page: PageState, fetched: Fetched) -> bool:
     stored = page.hop_etag if fetched.hop_url else page.etag
     sent = fetched.validators.etag
-    return stored is not None and sent is not None and weakly_equal(stored, sent)
+    date = page.hop_last_modified if fetched.hop_url else page.last_modified
+    same = stored is not None and sent is not None and weakly_equal(stored, sent)
+    return same and date != fetched.validators.last_modified
 
 
 def _with_validators(page: PageState, fetched: Fetched) -> PageState:

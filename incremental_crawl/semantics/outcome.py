@@ -88,6 +88,11 @@ _FAILURE: dict[FailureKind, Outcome] = {
 }
 
 
+# Some servers choke on the condition, not on the request: 412 for a 304 (RFC 9110 §15.5.13 is not for GET's
+# If-None-Match, §13.1.2), 431 for a long tag coming back (RFC 6585 §5), 400 for a tag they cannot parse.
+_CONDITION_REFUSED = frozenset({400, 412, 431})
+
+
 def status_outcome(status: int) -> Outcome:
     """What a final status that is neither a redirect nor a 304 means."""
     known = _STATUS.get(status)
@@ -110,6 +115,7 @@ def classify(ask: Ask, answer: Answer, held: bool) -> Outcome | Step:
     | 304               | none               | any  | ask once more, unconditionally |
     | 304               | none, no-cache     | any  | error                          |
     | 301 302 303 307 8 | any                | any  | follow by hand                 |
+    | 400 412 431       | condition          | any  | ask once more, unconditionally |
     | any other status  | any                | any  | `_STATUS`; 5xx retry_later     |
     | failure           | any                | any  | `_FAILURE`                     |
     """
@@ -120,6 +126,8 @@ def classify(ask: Ask, answer: Answer, held: bool) -> Outcome | Step:
             return Outcome.ERROR if ask.no_cache else Step.ASK_UNCONDITIONALLY
         case Redirected():
             return Step.FOLLOW
+        case Response(status=status) if ask.conditional and status in _CONDITION_REFUSED:
+            return Step.ASK_UNCONDITIONALLY
         case Response(status=status):
             return status_outcome(status)
         case Failure(kind=kind):

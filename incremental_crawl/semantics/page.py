@@ -36,6 +36,7 @@ class PageState:
     body_sha256: str | None = None
     meta_sha256: str | None = None
     charset: str | None = None
+    charset_source: str | None = None
     mask: str | None = None
     page_type: str | None = None
     extractor_version: str | None = None

@@ -39,6 +39,16 @@ def canonical_url(url: str, base: str | None = None, strip_params: Sequence[str]
     return canonical if stripped == canonical else _parsed(stripped)
 
 
+def location_url(location: str, base: str, strip_params: Sequence[str] = ()) -> str:
+    """The canonical URL that a Location field leads to from `base` (RFC 9110 §10.2.2).
+
+    `location` is the wire bytes decoded as latin-1. Bytes beyond ASCII, which do not belong there, are percent-encoded
+    as they came, whatever their charset may be. Raises InvalidUrl.
+    """
+    ascii_only = "".join(letter if letter < "\x80" else f"%{ord(letter):02X}" for letter in location)
+    return canonical_url(ascii_only, base, strip_params)
+
+
 def origin_of(url: str) -> str:
     """Scheme, host and port of an http or https URL, `https://shop.example:8443`; a default port is left out."""
     return f"{_scheme(url)}//{host_of(url)}"

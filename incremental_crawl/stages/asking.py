@@ -1,21 +1,15 @@
-"""One page's conversation with its server: the request, the hops of a redirect, the retry without a condition.
-
-A condition is never carried to another URL: each hop is asked with its own validators or with none (RFC 9110 §13.1).
-"""
+"""Whoever asks for pages in a stage: conversations within the visit's budget, every request written down."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import count
-from typing import TypeVar
 
 from incremental_crawl.semantics.answers import (
-    PERMANENT_REDIRECTS,
     Answer,
     Ask,
     Failure,
@@ -26,65 +20,42 @@ from incremental_crawl.semantics.answers import (
     first,
 )
 from incremental_crawl.semantics.digest import sha256_bytes
-from incremental_crawl.semantics.outcome import FAILED, Outcome, Step, classify
+from incremental_crawl.semantics.head_requests import head_confirms
+from incremental_crawl.semantics.outcome import Outcome, classify
 from incremental_crawl.semantics.page import PageState
 from incremental_crawl.semantics.robots import RobotsRules
-from incremental_crawl.semantics.urls import InvalidUrl, Scope, canonical_url, host_of
-from incremental_crawl.semantics.validators import Validators
+from incremental_crawl.semantics.trust import TrustMode
+from incremental_crawl.semantics.urls import host_of
+from incremental_crawl.stages.block_watch import BlockWatch
+from incremental_crawl.stages.conversation import Conversation, Hops, Talk
+from incremental_crawl.stages.fingerprints import Fingerprints, fingerprints
+from incremental_crawl.stages.host_memory import remember, remembered, transport_of
 from incremental_crawl.stages.site_run import SiteRun
-from incremental_crawl.storage import host_notes, plan, reports, visits
-from incremental_crawl.storage.host_notes import RobotsNote
+from incremental_crawl.storage import plan, reports, visits
 from incremental_crawl.storage.rows import Observation
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
-from incremental_crawl.transport.addresses import AddressGuard
 from incremental_crawl.transport.budget import Budget, BudgetSpent, HostResting
-from incremental_crawl.transport.client import AiohttpTransport
 from incremental_crawl.transport.exchange import Exchange
-from incremental_crawl.transport.robots_lookup import HeldRobots, KnownRobots
-
-MAX_HOPS = 10
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """What one page's requests came to.
-
-    `url` is the row that the answer speaks about: the page itself, or the target where permanent redirects led.
-    `hop_url` is the last hop of a temporary redirect, to which the answer's validators belong.
-    """
-
-    url: str
-    outcome: Outcome
-    answer: Answer
-    observations: tuple[Observation, ...]
-    moved_to: str | None = None
-    moved_status: int | None = None
-    hop_url: str | None = None
-    problem: str | None = None
-
-    @property
-    def body(self) -> bytes | None:
-        """The body of a 200, None for everything else."""
-        modified = self.outcome is Outcome.MODIFIED and isinstance(self.answer, Response)
-        return self.answer.body if modified and isinstance(self.answer, Response) else None
-
-    @property
-    def body_sha256(self) -> str | None:
-        """The digest of the body, where there is one."""
-        return self.observations[-1].body_sha256
 
 
 class Asker:
     """Asks pages of one site in one visit and writes down every request."""
 
-    def __init__(self, run: SiteRun, visit: Visit, exchange: Exchange, budget: Budget, sequence: Iterator[int]) -> None:
-        self._scope: Scope = run.site.scope_rules
-        self._hosts = Scope(run.site.hosts)
-        self._strip: Sequence[str] = run.site.scope.strip_params
+    def __init__(
+        self,
+        run: SiteRun,
+        visit: Visit,
+        exchange: Exchange,
+        budget: Budget,
+        sequence: Iterator[int],
+        fingerprints: Fingerprints,
+        watch: BlockWatch,
+    ) -> None:
+        self.hops = Hops(run.site.scope_rules, run.site.scope.strip_params, run.site.origins)
+        self._fingerprints = fingerprints
         self._visit = visit
+        self.watch = watch
         self.exchange = exchange
         self.budget = budget
         self.sequence = sequence
@@ -93,18 +64,50 @@ class Asker:
         self._broken: dict[str, tuple[Ask, Failure]] = {}
 
     async def page(
-        self, page: PageState, purpose: Purpose, concurrency: int, conditional: bool = False, no_cache: bool = False
+        self,
+        page: PageState,
+        purpose: Purpose,
+        concurrency: int,
+        mode: TrustMode | None = None,
+        no_cache: bool = False,
     ) -> Conversation:
-        """Ask for `page` until something final comes. Raises `BudgetSpent` where nothing more may be sent."""
-        stored = page.validators if conditional else Validators()
-        ask = Ask(page.url, purpose, etag=stored.etag, last_modified=stored.last_modified, no_cache=no_cache)
-        talk = _Talk(self, page, conditional)
-        while True:
-            answer = await self.ask(ask, concurrency)
-            following = talk.heard(ask, answer)
-            if following is None:
-                return talk.result(answer)
+        """Ask for `page` until something final comes, conditionally where there is a `mode`.
+
+        Raises `BudgetSpent` where nothing more may be sent.
+        """
+        async with self.watch.turn(page.url):
+            talk = Talk(self.hops, page, self._fingerprints, mode)
+            await self._carry_on(talk, talk.begin(purpose, no_cache), concurrency)
+            self.watch.look(page, talk)
+        return talk.result(self._observations(talk))
+
+    async def _carry_on(self, talk: Talk, first_ask: Ask, concurrency: int) -> None:
+        """Ask, and ask what follows, until something final comes."""
+        following: Ask | None = first_ask
+        while following is not None:
             ask = following
+            try:
+                following = talk.heard(ask, await self.ask(ask, concurrency))
+            except BudgetSpent:
+                if not talk.cut_short():
+                    self._unplaced.extend(self._observations(talk))
+                    raise
+                following = None
+
+    def _observations(self, talk: Talk) -> list[Observation]:
+        return [self.observe(each.ask, each.answer, each.outcome, each.problem) for each in talk.exchanged()]
+
+    async def head(self, page: PageState, purpose: Purpose, concurrency: int) -> Conversation:
+        """Ask for `page` by HEAD: `NOT_MODIFIED` where its validators still stand, else `MODIFIED`: no verdict.
+
+        Nothing is ever concluded gone, failed or changed from a HEAD: whatever else it answers, GET has to be asked.
+        """
+        ask = Ask(page.url, purpose, method="HEAD")
+        answer = await self.ask(ask, concurrency)
+        same = isinstance(answer, Response) and head_confirms(page.validators, answer.status, answer.headers)
+        outcome = Outcome.NOT_MODIFIED if same else Outcome.MODIFIED
+        observation = replace(self.observe(ask, answer, outcome), body_sha256=None)
+        return Conversation(page.url, outcome, answer, (observation,))
 
     async def ask(self, ask: Ask, concurrency: int) -> Answer:
         """One request of ours; what the exchange sends besides it is written down aside."""
@@ -169,147 +172,46 @@ class Asker:
             bytes=answer.timing.wire_bytes,
             elapsed_ms=answer.timing.elapsed_ms,
             body_sha256=sha256_bytes(body) if body is not None and outcome is Outcome.MODIFIED else None,
-            error=problem or (answer.detail if isinstance(answer, Failure) else None),
+            error=problem or _oddity(answer),
         )
 
-    def resolve(self, base: str, location: str | None, page: bool = True) -> tuple[str | None, Outcome, str]:
-        """Where a redirect leads, or the outcome and the reason why it is not followed.
 
-        A page must stay in the site's scope; anything else (a sitemap) only on the site's hosts.
-        """
-        if not location:
-            return None, Outcome.ERROR, "redirect without a Location"
-        try:
-            target = canonical_url(location, base, self._strip)
-        except InvalidUrl as error:
-            return None, Outcome.ERROR, f"redirect to an unusable address: {error}"
-        if not (self._scope if page else self._hosts).contains(target):
-            return None, Outcome.REFUSED, f"redirect leaves the site's scope: {target}"
-        return target, Outcome.MODIFIED, ""
-
-
-class _Talk:
-    """The state of one conversation."""
-
-    def __init__(self, asker: Asker, page: PageState, conditional: bool) -> None:
-        self._asker = asker
-        self._page = page
-        self._conditional = conditional
-        self._asked: list[tuple[Ask, Answer]] = []
-        self._seen = {page.url}
-        self._moved_to: str | None = None
-        self._moved_status: int | None = None
-        self._hop: str | None = None
-        self._outcome = Outcome.ERROR
-        self._problem: str | None = None
-
-    def heard(self, ask: Ask, answer: Answer) -> Ask | None:
-        """Take an answer in; returns the next request, or None where the conversation is over."""
-        self._asked.append((ask, answer))
-        confirmable = self._page.held and ask.url in (self._page.url, self._page.hop_url)
-        meaning = classify(ask, answer, confirmable)
-        if meaning is Step.ASK_UNCONDITIONALLY:
-            return replace(ask, purpose=Purpose.RETRY, etag=None, last_modified=None, no_cache=True)
-        if meaning is Step.FOLLOW and isinstance(answer, Redirected):
-            return self._followed(ask, answer)
-        self._outcome = meaning if isinstance(meaning, Outcome) else Outcome.ERROR
-        if self._outcome is Outcome.ERROR and isinstance(answer, NotModified):
-            self._problem = "304 to a request without a condition, twice"
-        return None
-
-    def result(self, answer: Answer) -> Conversation:
-        """The conversation as a value; every request but the last carries what it meant on the way."""
-        observations = []
-        for at, (ask, heard) in enumerate(self._asked):
-            last = at == len(self._asked) - 1
-            observations.append(
-                self._asker.observe(ask, heard, self._meaning(heard, last), self._problem if last else None)
-            )
-        return Conversation(
-            url=self._moved_to or self._page.url,
-            outcome=self._outcome,
-            answer=answer,
-            observations=tuple(observations),
-            moved_to=self._moved_to,
-            moved_status=self._moved_status,
-            hop_url=self._hop,
-            problem=self._problem,
-        )
-
-    def _meaning(self, answer: Answer, last: bool) -> Outcome:
-        if not last and isinstance(answer, Redirected) and answer.status in PERMANENT_REDIRECTS:
-            return Outcome.MOVED
-        if not last and isinstance(answer, NotModified):
-            return Outcome.ERROR
-        return self._outcome
-
-    def _followed(self, ask: Ask, answer: Redirected) -> Ask | None:
-        target, outcome, reason = self._asker.resolve(ask.url, answer.location)
-        if target is not None and (target in self._seen or len(self._seen) > MAX_HOPS):
-            target, outcome, reason = None, Outcome.ERROR, f"redirect loop or more than {MAX_HOPS} hops, at {ask.url}"
-        if target is not None and _is_home(target) and not _is_home(self._page.url):
-            target, outcome, reason = None, Outcome.BLOCKED, f"redirect to the home page {target}"
-        if target is None:
-            self._outcome, self._problem = outcome, reason
-            return None
-        self._seen.add(target)
-        return self._hop_to(ask, answer, target)
-
-    def _hop_to(self, ask: Ask, answer: Redirected, target: str) -> Ask | None:
-        if self._hop is None and answer.status in PERMANENT_REDIRECTS:
-            self._moved_to, self._moved_status = target, answer.status
-            if self._page.redirect_to == target:
-                self._outcome = Outcome.MOVED
-                return None
-            return Ask(target, Purpose.REDIRECT)
-        self._hop = target
-        own = Validators()
-        if self._conditional and self._moved_to is None and target == self._page.hop_url:
-            own = self._page.hop_validators
-        return Ask(target, Purpose.REDIRECT, etag=own.etag, last_modified=own.last_modified)
-
-
-def _is_home(url: str) -> bool:
-    return url.split("//", 1)[-1].partition("/")[2] in ("", "?")
+def _oddity(answer: Answer) -> str | None:
+    """What was wrong with an answer, in words; also with one that can be used."""
+    if isinstance(answer, Failure):
+        return answer.detail
+    warnings = answer.warnings if isinstance(answer, (Response, NotModified)) else ()
+    return f"warning: {'; '.join(warnings)}" if warnings else None
 
 
 @asynccontextmanager
 async def asking(run: SiteRun, visit: Visit, state: State) -> AsyncIterator[Asker]:
-    """An `Asker` with the visit's remaining budget, the hosts' pauses and the robots rules that are known already."""
+    """An `Asker` with the visit's remaining budget, and what is known already of the hosts' strain and robots.txt."""
     sequence = count(plan.next_seq(state, visit.visit))
-    robots: dict[str, KnownRobots] = {
-        note.origin: RobotsRules.parse(note.body)
-        if note.visit == visit.visit
-        else HeldRobots(note.body, Validators(note.etag, note.last_modified))
-        for note in host_notes.robots(state)
-    }
+    prints = fingerprints(run, state)
     asker: Asker | None = None
 
     def heard(ask: Ask, answer: Answer) -> None:
         if asker is not None:
             asker.heard_aside(ask, answer)
 
-    transport = AiohttpTransport(AddressGuard.for_site(run.site.allow_private_hosts, run.site.start_urls))
+    transport = transport_of(run)
     began = time.monotonic()
     budget = _budget(run, visit, state)
-    pauses = host_notes.pauses(state, run.clock())
+    memory = remembered(state, visit, prints)
     async with Exchange(
-        run.site.politeness, run.request_headers, transport, run.clock, budget, heard, robots, pauses
+        run.site.politeness, run.request_headers, transport, run.clock, budget, heard, memory
     ) as exchange:
-        asker = Asker(run, visit, exchange, budget, sequence)
+        watch = BlockWatch.load(run, visit, state, exchange)
+        asker = Asker(run, visit, exchange, budget, sequence, prints, watch)
         try:
             yield asker
         finally:
             visits.add_busy(state, visit.visit, time.monotonic() - began)
-            host_notes.keep_robots(
-                state,
-                [
-                    RobotsNote(origin, visit.visit, own.body, own.validators.etag, own.validators.last_modified)
-                    for origin, own in exchange.robots_received.items()
-                ],
-            )
-            host_notes.keep_pauses(state, exchange.pauses())
+            remember(exchange, state, visit, prints)
             reports.keep_observations(state, asker.take_unplaced())
+            with state.transaction():
+                watch.keep(state)
 
 
 def _budget(run: SiteRun, visit: Visit, state: State) -> Budget:
@@ -322,48 +224,3 @@ def _budget(run: SiteRun, visit: Visit, state: State) -> Budget:
     budget = Budget(limits.requests_per_visit, limits.bytes_per_visit, deadline)
     budget.spend(*spent)
     return budget
-
-
-async def in_flight(
-    items: Iterator[T], work: Callable[[T], Awaitable[R]], limit: int
-) -> AsyncGenerator[tuple[T, R | BudgetSpent], None]:
-    """Do `work` on the items, `limit` at a time, and yield each with its result as it comes.
-
-    Once the budget is spent no further item is taken; the items that could not be asked come back with the exception.
-    """
-    results: asyncio.Queue[tuple[T, R | BudgetSpent] | None] = asyncio.Queue(maxsize=2 * limit)
-    stopped = False
-
-    async def worker() -> None:
-        nonlocal stopped
-        try:
-            while not stopped:
-                try:
-                    item = next(items)
-                except StopIteration:
-                    break
-                try:
-                    await results.put((item, await work(item)))
-                except HostResting as resting:
-                    await results.put((item, resting))
-                except BudgetSpent as spent:
-                    stopped = True
-                    await results.put((item, spent))
-        finally:
-            await results.put(None)
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(limit):
-            group.create_task(worker())
-        running = limit
-        while running:
-            result = await results.get()
-            if result is None:
-                running -= 1
-            else:
-                yield result
-
-
-def failed(conversation: Conversation) -> bool:
-    """Whether the conversation said nothing about the page."""
-    return conversation.outcome in FAILED

@@ -11,7 +11,8 @@ from incremental_crawl.semantics import lifecycle
 from incremental_crawl.semantics.answers import Response
 from incremental_crawl.semantics.outcome import Outcome
 from incremental_crawl.semantics.page import PageState
-from incremental_crawl.stages.asking import Asker, Conversation
+from incremental_crawl.stages.asking import Asker
+from incremental_crawl.stages.conversation import Conversation
 from incremental_crawl.stages.site_run import SiteRun
 from incremental_crawl.storage import known_urls, plan
 from incremental_crawl.storage.durable import DurableStep, reached
@@ -88,9 +89,22 @@ class Checkpoints:
                 pass
             case _:
                 not_before = self._asker.not_before(page.url)
-                self._journal(lifecycle.failed(page, moment, self._run.cadence, not_before))
+                failed = lifecycle.failed(page, moment, self._run.cadence, not_before)
+                # As where extraction finds nothing: what gave no record comes first next time.
+                self._journal(replace(failed, priority=9) if talk.outcome is Outcome.EMPTY else failed)
         if planned is not None:
             batch.plan.append(replace(planned, seq=self._next(), state=PlanState.FAILED))
+
+    def heard_head(self, page: PageState, talk: Conversation) -> None:
+        """Take in the answer to a HEAD: it settles an unchanged page, everything else is for a GET to say."""
+        if talk.outcome is Outcome.NOT_MODIFIED:
+            self.heard(page, talk, None)
+            return
+        self._batch.observations.extend([*self._asker.take_unplaced(), *talk.observations])
+        seq, visit = self._next(), self._visit.visit
+        self._batch.plan.append(
+            PlanRow(visit, seq, page.url, Reason.HASH_CHECK, PlanState.TODO, page.depth, page.source)
+        )
 
     def not_asked(self, page: PageState, planned: PlanRow | None, until: datetime | None) -> None:
         """A page whose host wants to be left alone: due again when the host is."""
@@ -116,6 +130,7 @@ class Checkpoints:
             self._state.append("outbox_observations", batch.observations)
             plan.append(self._state, batch.plan)
             self._state.append("suspects", batch.suspects)
+            self._asker.watch.keep(self._state)
         reached(DurableStep.BATCH_COMMITTED)
 
     def _fetched(self, page: PageState, talk: Conversation, planned: PlanRow | None) -> None:
@@ -136,6 +151,7 @@ class Checkpoints:
             headers=json.dumps(answer.headers, ensure_ascii=False),
             length_unverified=isinstance(answer, Response) and answer.length_unverified,
             hop_url=talk.hop_url,
+            representation=talk.representation,
             body_sha256=talk.body_sha256,
             body_bytes=answer.timing.wire_bytes,
         )

@@ -8,9 +8,13 @@ from contextlib import aclosing
 
 from incremental_crawl.semantics.answers import Purpose
 from incremental_crawl.semantics.page import PageState
-from incremental_crawl.stages.asking import Asker, Conversation, asking, in_flight
+from incremental_crawl.semantics.urls import host_of
+from incremental_crawl.stages import auditing, shared_answers
+from incremental_crawl.stages.asking import Asker, asking
 from incremental_crawl.stages.batches import Checkpoints
+from incremental_crawl.stages.conversation import Conversation
 from incremental_crawl.stages.deciding import Decider
+from incremental_crawl.stages.in_flight import in_flight
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage import discovery, known_urls, plan, reports, visits
 from incremental_crawl.storage.durable import DurableStep, reached
@@ -33,6 +37,7 @@ def run(run: SiteRun) -> Report:
         if not visits.stage_done(state, visit.visit, STAGE):
             asyncio.run(_work_off(run, visit, state))
             with state.transaction():
+                shared_answers.settle_fetch(run, visit, state)
                 known_urls.fold(state)
                 plan.carry_over(state, visit.visit)
                 visits.mark_stage(state, visit.visit, STAGE, run.clock())
@@ -52,6 +57,8 @@ async def _work_off(run: SiteRun, visit: Visit, state: State) -> None:
                     await decider.decide(_bounded(undecided))
                     _tell(run, visit, state)
                 todo = plan.todo(state, visit.visit, FETCH_CHUNK)
+                if not todo and auditing.plan_recheck(visit, state):
+                    continue
                 if not todo or not asker.budget.left():
                     return
                 await _fetch(run, state, asker, checkpoints, todo)
@@ -83,9 +90,12 @@ async def _fetch(run: SiteRun, state: State, asker: Asker, checkpoints: Checkpoi
         row, page = item
         if row.reason is Reason.AUDIT:
             return await asker.page(page, Purpose.AUDIT, limit, no_cache=True)
+        if row.reason is Reason.RECHECK:
+            return await asker.page(page, Purpose.FETCH, limit, no_cache=True)
         return await asker.page(page, Purpose.FETCH, limit)
 
-    async with aclosing(in_flight(iter(work), ask, limit)) as results:
+    lane = None if len(run.site.hosts) == 1 else _lane
+    async with aclosing(in_flight(iter(work), ask, limit, lane)) as results:
         async for (row, page), talk in results:
             if isinstance(talk, HostResting):
                 checkpoints.not_asked(page, row, asker.not_before(page.url))
@@ -94,6 +104,10 @@ async def _fetch(run: SiteRun, state: State, asker: Asker, checkpoints: Checkpoi
             if checkpoints.full:
                 checkpoints.commit()
     checkpoints.commit()
+
+
+def _lane(item: tuple[PlanRow, PageState]) -> str:
+    return host_of(item[0].url)
 
 
 def _tell(run: SiteRun, visit: Visit, state: State) -> None:

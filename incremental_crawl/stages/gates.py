@@ -9,7 +9,8 @@ from incremental_crawl.semantics.record_diff import diff_records
 from incremental_crawl.stages import records
 from incremental_crawl.stages.records_of import record_value, tracked_fields
 from incremental_crawl.stages.site_run import SiteRun
-from incremental_crawl.storage import decisions, plan, visits
+from incremental_crawl.storage import blocks, decisions, plan, visits
+from incremental_crawl.storage.blocks import BlockedHost
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.state import State, open_state
 from incremental_crawl.storage.visits import Visit, VisitRefused, VisitStatus
@@ -52,10 +53,11 @@ class UnfinishedVisit:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What of a site is not done: plans that wait for a person, and the visit that the next run goes on with."""
+    """What of a site is not as it should be: plans that wait, an unfinished visit, hosts that let nothing through."""
 
     waiting: list[WaitingPlan]
     unfinished: UnfinishedVisit | None
+    blocked: list[BlockedHost]
 
 
 def gate_report(run: SiteRun, stage: str) -> GateReport:
@@ -89,11 +91,12 @@ def waiting_plans(run: SiteRun) -> list[WaitingPlan]:
 
 
 def standing(run: SiteRun) -> Standing:
-    """What waits, and what is unfinished."""
+    """What waits, what is unfinished, and what is blocked."""
     with run.state("status") as state:
         visit = visits.current(state)
         unfinished = UnfinishedVisit(visit.visit, visit.day, visit.opened_at) if visit is not None else None
-        return Standing([_waiting_plan(run, state, stopped) for stopped in visits.waiting(state)], unfinished)
+        waiting = [_waiting_plan(run, state, stopped) for stopped in visits.waiting(state)]
+        return Standing(waiting, unfinished, blocks.blocked_hosts(state))
 
 
 def approve(run: SiteRun, even_if_incomplete: bool) -> Visit:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
+from incremental_crawl.stages.learning import learn_hosts
 from incremental_crawl.stages.site_run import Report, SiteRun
-from incremental_crawl.storage import known_urls, publication, reports, visits
+from incremental_crawl.storage import blocks, known_urls, publication, reports, visits
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit, VisitStatus
 
@@ -35,10 +36,12 @@ def _begin(run: SiteRun, visit: Visit, state: State) -> None:
     with state.transaction():
         known_urls.forget(state, visit.opened_at - forget)
         visits.keep_summary(state, visit.visit, reports.count_visit(state, visit.visit).numbers())
-    publication.begin(state, visit, run.clock(), run.site.revalidation.min_304_ratio)
+    groups, hosts = learn_hosts(run, visit, state)
+    publication.begin(state, visit, run.clock(), groups, hosts)
 
 
 def _finish(run: SiteRun, visit: Visit, state: State) -> Report:
+    blocks.settle(state)
     written = publication.finish(state, visit, run.record_tables)
     files = {dataset.value: str(path.relative_to(run.project.data_dir)) for dataset, path in written.items()}
     return Report(visit.visit, visits.summary(state, visit.visit), files)

@@ -12,13 +12,18 @@ from contextlib import aclosing
 
 from incremental_crawl.semantics.answers import Purpose
 from incremental_crawl.semantics.gate import GateDecision, judge
-from incremental_crawl.semantics.page import PageState
-from incremental_crawl.stages import rules_in_force
-from incremental_crawl.stages.asking import Asker, Conversation, asking, in_flight
+from incremental_crawl.semantics.trust import TrustMode
+from incremental_crawl.semantics.urls import host_of
+from incremental_crawl.stages import auditing, rules_in_force, shared_answers
+from incremental_crawl.stages.asking import Asker, asking
 from incremental_crawl.stages.batches import Checkpoints
+from incremental_crawl.stages.conversation import Conversation
+from incremental_crawl.stages.fingerprints import fingerprints
+from incremental_crawl.stages.in_flight import in_flight
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage import decisions, known_urls, plan, reports, visits
 from incremental_crawl.storage.durable import DurableStep, reached
+from incremental_crawl.storage.rows import Due
 from incremental_crawl.storage.spool import spool_writer
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
@@ -43,14 +48,15 @@ def run(run: SiteRun) -> Report:
 def _sweep(run: SiteRun, visit: Visit, state: State) -> None:
     _prepare(run, visit, state)
     visits.set_due(state, visit.visit, known_urls.count_due(state, visit, visit.opened_at))
-    due = known_urls.select_due(state, visit, visit.opened_at, run.representation)
+    due = known_urls.select_due(state, visit, visit.opened_at, fingerprints(run, state).by_origin)
     first = plan.next_seq(state, visit.visit)
     plan.plan_unconditional(state, visit.visit, first)
     reached(DurableStep.BATCH_COMMITTED)
     asyncio.run(_ask_all(run, visit, state, due))
     with state.transaction():
+        shared_answers.settle_sweep(run, visit, state)
         known_urls.fold(state)
-        plan.plan_audit(state, visit.visit, run.site.revalidation.audit_share, plan.next_seq(state, visit.visit))
+        auditing.draw(run, visit, state)
         _close_gate(state, visit, _judged(run, visit, state))
         visits.mark_stage(state, visit.visit, STAGE, run.clock())
     reached(DurableStep.JOURNAL_FOLDED)
@@ -66,39 +72,48 @@ def _prepare(run: SiteRun, visit: Visit, state: State) -> None:
     rules_in_force.apply(run, state)
 
 
-async def _ask_all(run: SiteRun, visit: Visit, state: State, due: int) -> None:
+async def _ask_all(run: SiteRun, visit: Visit, state: State, total: int) -> None:
     limit = run.site.politeness.sweep_concurrency
     done = 0
     async with asking(run, visit, state) as asker:
         with spool_writer(run.layout.spool, visit.visit) as spool:
             checkpoints = Checkpoints(run, visit, state, asker, spool)
 
-            async def ask(page: PageState) -> Conversation:
-                return await asker.page(page, Purpose.SWEEP, limit, conditional=True)
+            async def ask(due: Due) -> Conversation:
+                if due.mode is TrustMode.HASH_ONLY:
+                    return await asker.head(due.page, Purpose.SWEEP, limit)
+                return await asker.page(due.page, Purpose.SWEEP, limit, due.mode)
 
-            async with aclosing(in_flight(_pages(state, visit, asker), ask, limit)) as results:
-                async for page, talk in results:
+            lane = None if len(run.site.hosts) == 1 else _lane
+            async with aclosing(in_flight(_pages(state, visit, asker), ask, limit, lane)) as results:
+                async for due, talk in results:
                     done += 1
                     if isinstance(talk, HostResting):
-                        checkpoints.not_asked(page, None, asker.not_before(page.url))
+                        checkpoints.not_asked(due.page, None, asker.not_before(due.page.url))
+                    elif not isinstance(talk, BudgetSpent) and due.mode is TrustMode.HASH_ONLY:
+                        checkpoints.heard_head(due.page, talk)
                     elif not isinstance(talk, BudgetSpent):
-                        checkpoints.heard(page, talk, None)
+                        checkpoints.heard(due.page, talk, None)
                     if checkpoints.full:
                         checkpoints.commit()
-                        run.progress(STAGE, done, due)
+                        run.progress(STAGE, done, total)
             checkpoints.commit()
-    run.progress(STAGE, done, due)
+    run.progress(STAGE, done, total)
 
 
-def _pages(state: State, visit: Visit, asker: Asker) -> Iterator[PageState]:
+def _lane(due: Due) -> str:
+    return host_of(due.page.url)
+
+
+def _pages(state: State, visit: Visit, asker: Asker) -> Iterator[Due]:
     """The pages to ask, as long as the budget leaves room for what is planned already."""
     reserved = plan.open_requests(state, visit.visit)
     for chunk in known_urls.due_conditionally(state):
-        for page in chunk:
+        for due in chunk:
             left = asker.budget.requests_left
             if left is not None and left <= reserved:
                 return
-            yield page
+            yield due
 
 
 def _judged(run: SiteRun, visit: Visit, state: State) -> GateDecision:

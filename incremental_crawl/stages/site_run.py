@@ -15,7 +15,7 @@ from incremental_crawl.extraction.rules import ExtractionRules
 from incremental_crawl.semantics.cadence import Cadence
 from incremental_crawl.semantics.gate import GateLimits
 from incremental_crawl.semantics.lifecycle import Moment
-from incremental_crawl.semantics.validators import representation
+from incremental_crawl.semantics.request_headers import RequestHeaders
 from incremental_crawl.storage import known_urls, publication
 from incremental_crawl.storage.current_records import ColumnKind, RecordColumn, RecordTable
 from incremental_crawl.storage.layout import SiteLayout
@@ -80,18 +80,14 @@ class SiteRun:
         return timedelta(days=self.site.bodies.keep_days)
 
     @cached_property
-    def request_headers(self) -> dict[str, str]:
+    def request_headers(self) -> RequestHeaders:
         """The headers of every request; validators belong to them, so they are the same for the whole crawl."""
-        return {
+        common = {
             "User-Agent": self.site.politeness.full_user_agent,
             "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
             "Accept-Encoding": "gzip",
         }
-
-    @cached_property
-    def representation(self) -> str:
-        """Fingerprint of the request headers."""
-        return representation(self.request_headers)
+        return RequestHeaders(common, self.site.request_headers, self.site.origins)
 
     @cached_property
     def record_tables(self) -> tuple[RecordTable, ...]:

@@ -14,6 +14,7 @@ from incremental_crawl.semantics.sitemap import SitemapContent, SitemapKind, par
 from incremental_crawl.semantics.urls import InvalidUrl, canonical_url
 from incremental_crawl.semantics.validators import Validators, from_response
 from incremental_crawl.stages.asking import Asker
+from incremental_crawl.stages.fingerprints import fingerprints
 from incremental_crawl.stages.site_run import SiteRun
 from incremental_crawl.storage import discovery
 from incremental_crawl.storage.discovery import Source
@@ -35,7 +36,7 @@ class SourceReader:
         self._visit = visit
         self._state = state
         self._asker = asker
-        self._scope = _fingerprint(run)
+        self._scope = _fingerprint(run, state)
 
     async def read(self, url: str, kind: str) -> Source:
         """The source as it is now; a reading that failed keeps what the last good one listed."""
@@ -66,7 +67,7 @@ class SourceReader:
         while True:
             answer = await self._asker.ask(ask, self._run.site.politeness.fetch_concurrency)
             if isinstance(answer, Redirected):
-                target, _, reason = self._asker.resolve(ask.url, answer.location, page=False)
+                target, _, reason = self._asker.hops.resolve(ask.url, answer.location, page=False)
                 outcome = Outcome.MOVED if target is not None else Outcome.ERROR
                 observations.append(self._asker.observe(ask, answer, outcome, reason or None))
                 if target is None or len(observations) > _HOPS:
@@ -132,10 +133,11 @@ class SourceReader:
         return source
 
 
-def _fingerprint(run: SiteRun) -> str:
-    scope = run.site.scope_rules
+def _fingerprint(run: SiteRun, state: State) -> str:
+    """By what a listing was sifted, and which request headers it answered: under others it is read anew."""
+    scope, headers = run.site.scope_rules, sorted(fingerprints(run, state).by_origin.items())
     patterns = [[pattern.text for pattern in patterns] for patterns in (scope.include, scope.exclude)]
-    return sha256_text(canonical_json([sorted(scope.hosts), *patterns, list(run.site.scope.strip_params)]))
+    return sha256_text(canonical_json([sorted(scope.hosts), *patterns, list(run.site.scope.strip_params), headers]))
 
 
 def canonical_urls(urls: Iterable[str], base: str, strip: Sequence[str] = ()) -> list[str]:

@@ -13,7 +13,9 @@ from incremental_crawl.semantics.answers import Purpose
 from incremental_crawl.semantics.gate import judge
 from incremental_crawl.semantics.outcome import Outcome
 from incremental_crawl.semantics.page import PageState
-from incremental_crawl.stages.asking import Asker, Conversation, asking, in_flight
+from incremental_crawl.stages.asking import Asker, asking
+from incremental_crawl.stages.conversation import Conversation
+from incremental_crawl.stages.in_flight import in_flight
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage import decisions, known_urls, plan, reports, visits
 from incremental_crawl.storage.rows import Journalled, Observation, Suspect, SuspectState

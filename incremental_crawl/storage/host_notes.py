@@ -6,18 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from incremental_crawl.semantics.strain import HostStrain
 from incremental_crawl.storage.state import State
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsNote:
-    """A robots.txt as it was last received, with its validators, and the visit that read or revalidated it."""
+    """A robots.txt as it was last received, with its validators, and the visit that read or revalidated it.
+
+    `read_at` (UTC) is when that was, `representation` the fingerprint of the request headers that it answered.
+    """
 
     origin: str
     visit: int
     body: bytes
     etag: str | None
     last_modified: str | None
+    read_at: datetime | None = None
+    representation: str | None = None
 
 
 def robots(state: State) -> list[RobotsNote]:
@@ -33,20 +39,17 @@ def keep_robots(state: State, notes: Sequence[RobotsNote]) -> None:
         state.append("robots", notes)
 
 
-def pauses(state: State, now: datetime) -> dict[str, datetime]:
-    """Hosts that asked to be left alone until a later moment than `now`."""
-    return dict(state.rows("SELECT host, not_before FROM hosts WHERE not_before > ?", [now]))
+def strains(state: State) -> dict[str, HostStrain]:
+    """What earlier visits remember of hosts: pauses, also those that are over, and how strained they were."""
+    rows = state.rows("SELECT host, not_before, incidents, interval_s FROM host_pauses")
+    return {host: HostStrain(not_before, incidents, interval_s) for host, not_before, incidents, interval_s in rows}
 
 
-def keep_pauses(state: State, until: Mapping[str, datetime]) -> None:
-    """Keep what Retry-After asked for, across runs."""
-    for host, moment in until.items():
-        state.run(
-            "INSERT INTO hosts BY NAME SELECT $host AS host, 'both' AS mode, 0 AS conditional_requests, "
-            "0 AS not_modified, "
-            "0 AS same_hash, 0 AS audits, true AS etag_trusted, true AS last_modified_trusted, false AS head_trusted, "
-            "'no conditional request about an unchanged page has been answered yet' AS verdict, "
-            "0 AS recent_not_modified, 0 AS recent_same_hash WHERE $host NOT IN (SELECT host FROM hosts)",
-            {"host": host},
-        )
-        state.run("UPDATE hosts SET not_before = ? WHERE host = ?", [moment, host])
+def keep_strains(state: State, found: Mapping[str, HostStrain]) -> None:
+    """Keep what hosts asked for and how strained they are, across runs."""
+    with state.transaction():
+        for host, own in found.items():
+            state.run("DELETE FROM host_pauses WHERE host = ?", [host])
+            if own.not_before is not None or own.incidents:
+                row = [host, own.not_before, own.incidents, own.interval_s]
+                state.run("INSERT INTO host_pauses VALUES (?, ?, ?, ?)", row)

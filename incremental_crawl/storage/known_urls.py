@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 
 import pyarrow as pa
 
+from incremental_crawl.semantics.head_requests import HEAD_BYTES, HEAD_PROBES
 from incremental_crawl.semantics.page import PageState
+from incremental_crawl.semantics.trust import TrustMode
 from incremental_crawl.storage.durable import DurableStep, reached
-from incremental_crawl.storage.rows import HeldRecord, Journalled
+from incremental_crawl.storage.rows import Due, HeldRecord, Journalled
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
 
@@ -56,11 +58,17 @@ def _frontier_columns(source: str) -> str:
     )
 
 
-def select_due(state: State, visit: Visit, now: datetime, representation: str) -> int:
-    """Work out what is due in this visit; returns how many pages. They stay readable until the state is closed."""
+def select_due(state: State, visit: Visit, now: datetime, representations: Mapping[str, str]) -> int:
+    """Work out what is due in this visit; returns how many pages. They stay readable until the state is closed.
+
+    `representations` are the fingerprints in force by origin, under "" that of all other origins: pages whose
+    validators belong to others are asked without a condition.
+    """
     limit = _NO_LIMIT if visit.page_limit is None else max(0, visit.page_limit - _taken(state, visit))
     _choose(state, visit, now, visit.only_urls, limit)
-    state.script("split_due", {"representation": representation, "visit": visit.visit})
+    prints = {"origins": list(representations), "representations": list(representations.values())}
+    parameters = {"visit": visit.visit, "now": now, "head_probes": HEAD_PROBES, "head_bytes": HEAD_BYTES}
+    state.script("split_due", parameters | prints)
     return int(state.value("SELECT count(*) FROM due_split"))
 
 
@@ -95,19 +103,22 @@ def _taken(state: State, visit: Visit) -> int:
     )
 
 
-def due_conditionally(state: State, chunk: int = 1000) -> Iterator[list[PageState]]:
-    """The due pages that the sweep asks conditionally, in order, `chunk` at a time."""
+def due_conditionally(state: State, chunk: int = 1000) -> Iterator[list[Due]]:
+    """The due pages that the sweep asks, in order, `chunk` at a time."""
     after = 0
     while True:
         rows = state.arrow(
-            f"SELECT position, {_COLUMN_LIST} FROM due_split WHERE reason IS NULL AND position > ? "
+            f"SELECT position, mode, {_COLUMN_LIST} FROM due_split WHERE reason IS NULL AND position > ? "
             "ORDER BY position LIMIT ?",
             [after, chunk],
         )
         if not rows.num_rows:
             return
         after = rows.column("position")[-1].as_py()
-        yield _pages(rows)
+        yield [
+            Due(page, TrustMode(mode))
+            for page, mode in zip(_pages(rows), map(str, rows["mode"].to_pylist()), strict=True)
+        ]
 
 
 def by_url(state: State, urls: Sequence[str]) -> dict[str, PageState]:

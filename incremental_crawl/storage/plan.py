@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -43,9 +43,21 @@ def plan_unconditional(state: State, visit: int, first_seq: int) -> int:
     return int(state.value("SELECT coalesce(max(position), 0) FROM due_split WHERE reason IS NOT NULL"))
 
 
-def plan_audit(state: State, visit: int, share: float, first_seq: int) -> None:
-    """Draw `share` of the pages that this visit just had answered 304, but never none while there are any."""
-    if share > 0:
+def plan_audit(state: State, visit: int, share: float, raised: Mapping[tuple[str, str], float], first_seq: int) -> None:
+    """Draw `share` of the pages that this visit just had answered 304, but never none while there are any.
+
+    `raised` are the shares of path groups (host, path group) that are drawn apart from the others.
+    """
+    if share <= 0:
+        return
+    apart = pa.table(
+        {
+            "host": pa.array([host for host, _ in raised], pa.string()),
+            "path_group": pa.array([group for _, group in raised], pa.string()),
+            "share": pa.array(list(raised.values()), pa.float64()),
+        }
+    )
+    with state.bound("raised", apart):
         state.script("plan_audit", {"visit": visit, "seq": first_seq, "share": share})
 
 
@@ -56,7 +68,9 @@ def append(state: State, rows: list[PlanRow]) -> None:
 
 def todo(state: State, visit: int, chunk: int) -> list[PlanRow]:
     """The next planned URLs that have not been asked, in plan order."""
-    return _rows(state, "visit = ? AND state = 'todo' ORDER BY reason = 'audit', seq LIMIT ?", [visit, chunk])
+    return _rows(
+        state, "visit = ? AND state = 'todo' ORDER BY reason IN ('audit', 'recheck'), seq LIMIT ?", [visit, chunk]
+    )
 
 
 def undecided(state: State, visit: int, chunk: int) -> list[PlanRow]:

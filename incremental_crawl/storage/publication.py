@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
 
-from incremental_crawl.storage import body_files, spool, visits
+from incremental_crawl.semantics.trust import Ledger
+from incremental_crawl.storage import body_files, ledger, spool, visits
 from incremental_crawl.storage.current_records import RecordTable, write_records
 from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.layout import Dataset
@@ -42,10 +43,10 @@ def ensure_empty_files(state: State, tables: Sequence[RecordTable]) -> None:
         write_records(state, tables)
 
 
-def begin(state: State, visit: Visit, now: datetime, min_304_ratio: float) -> None:
-    """Mark the visit as being published; its hosts' counts take effect in the same transaction."""
+def begin(state: State, visit: Visit, now: datetime, groups: Sequence[Ledger], hosts: Sequence[ledger.HostRow]) -> None:
+    """Mark the visit as being published; what it taught about hosts takes effect in the same transaction."""
     with state.transaction():
-        state.script("roll_up_hosts", {"visit": visit.visit, "min_304_ratio": min_304_ratio})
+        ledger.keep(state, groups, hosts)
         state.run("UPDATE outbox_page_diffs SET published_at = ? WHERE visit = ?", [now, visit.visit])
         state.run("UPDATE visits SET status = 'publishing', published_at = ? WHERE visit = ?", [now, visit.visit])
     reached(DurableStep.PUBLISHING_MARKED)
@@ -138,7 +139,7 @@ def forget_bodies(state: State, before: date) -> None:
 def write_copies(state: State) -> None:
     """Swap in the published copies of the state's pages and hosts."""
     copy(state, "SELECT * FROM pages ORDER BY url", state.layout.pages_file)
-    copy(state, "SELECT * FROM hosts ORDER BY host", state.layout.hosts_file)
+    copy(state, "SELECT * FROM hosts_now ORDER BY host", state.layout.hosts_file)
 
 
 def _empty_outbox(state: State, visit: int) -> None:

@@ -193,7 +193,7 @@ _BLOCKED = "SELECT site, min(blocked_since) AS blocked_since FROM hosts GROUP BY
 _HOSTS = """
 SELECT host, mode, conditional_requests, not_modified, same_hash, audits,
     CASE WHEN not_modified + same_hash > 0 THEN round(not_modified / (not_modified + same_hash), 3) END AS ratio_304,
-    blocked_since, not_before, verdict
+    blocked_since, not_before, incidents, interval_s, verdict
 FROM hosts WHERE site = $site ORDER BY host
 """
 

@@ -30,6 +30,7 @@ class VisitCounts:
     gone: int
     failed: int
     audits: int
+    false_304: int
     bytes_received: int
     bytes_full: int
     next_due: datetime | None
@@ -62,13 +63,14 @@ class VisitCounts:
             "gone": self.gone,
             "failed": self.failed,
             "audits": self.audits,
+            "false 304": self.false_304,
             "bytes received": self.bytes_received,
             "bytes saved": self.bytes_saved,
             "saved percent": round(self.saved_percent, 1),
         }
 
 
-AFTER_THE_SWEEP = ("same hash", "changed", "new", "rebaselined", "restored", "moved", "gone", "audits")
+AFTER_THE_SWEEP = ("same hash", "changed", "new", "rebaselined", "restored", "moved", "gone", "audits", "false 304")
 """What a sweep cannot know yet: zeros of these would be plotted as if they were counted."""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from incremental_crawl.semantics.events import EventKind
 from incremental_crawl.semantics.outcome import Outcome
 from incremental_crawl.semantics.page import PageState
+from incremental_crawl.semantics.trust import TrustMode
 from incremental_crawl.storage.spool import SpoolRef
 
 
@@ -23,6 +24,7 @@ class Reason(StrEnum):
     AUDIT = "audit"
     STALE_RECORD = "stale_record"
     RETRY = "retry"
+    RECHECK = "recheck"
 
 
 class PlanState(StrEnum):
@@ -77,6 +79,7 @@ class PlanRow:
     headers: str | None = None
     length_unverified: bool = False
     hop_url: str | None = None
+    representation: str | None = None
     body_sha256: str | None = None
     body_bytes: int | None = None
     spool_file: str | None = None
@@ -89,6 +92,14 @@ class PlanRow:
         if self.spool_file is None or self.spool_offset is None or self.spool_row is None:
             raise ValueError(f"{self.url} has no spooled body")
         return SpoolRef(self.spool_file, self.spool_offset, self.spool_row)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A page that the sweep asks, and what the ledger lets it send: a hash-only page is asked by HEAD."""
+
+    page: PageState
+    mode: TrustMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ import pyarrow as pa
 
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.lock import SiteLocked, site_lock
+from incremental_crawl.storage.migration import migrate
 from incremental_crawl.storage.sql import query
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _MEMORY_LIMIT = "2GB"
 _THREADS = 2
 _POLL_S = 0.25
@@ -128,12 +129,16 @@ class State:
 def open_state(layout: SiteLayout, purpose: str, now: datetime, wait_s: float = 60.0) -> Iterator[State]:
     """Open (or create) the site's state under its lock.
 
-    Waits at most `wait_s` seconds for the lock and for a reader that keeps the file open. Raises `SiteLocked` naming
-    the holder, and `StateTooNew` where a newer release wrote the file.
+    Waits at most `wait_s` seconds for the lock and for a reader that keeps the file open. A file of an older release is
+    migrated first. Raises `SiteLocked` naming the holder, and `StateTooNew` where a newer release wrote the file.
     """
     with site_lock(layout.lock_file, purpose, now, wait_s):
         con = _connect(layout.state_file, wait_s)
         try:
+            if (older := _older_version(con)) is not None:
+                con.close()
+                migrate(layout.state_file, older, SCHEMA_VERSION)
+                con = _connect(layout.state_file, wait_s)
             con.execute("SET TimeZone = 'UTC'")
             con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
             con.execute(f"SET threads = {_THREADS}")
@@ -162,6 +167,13 @@ def _reader_sentence(path: Path, detail: str) -> str:
         f"{path} is kept open by another program ({detail.splitlines()[0]}); close it there: "
         "readers use the Parquet datasets or `incremental-crawl sql`"
     )
+
+
+def _older_version(con: duckdb.DuckDBPyConnection) -> int | None:
+    if not con.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta'").fetchall()[0][0]:
+        return None
+    rows = con.execute("""SELECT "value"::INTEGER FROM meta WHERE "key" = 'schema_version'""").fetchall()
+    return rows[0][0] if rows and rows[0][0] < SCHEMA_VERSION else None
 
 
 def _ensure_schema(state: State) -> None:

@@ -218,11 +218,13 @@ def busy_s(state: State, visit: int) -> float:
 
 
 def superseded(state: State) -> list[Visit]:
-    """Waiting visits whose sweep failed before it planned anything: there is nothing to decide about."""
+    """Waiting visits that only failed: no version, no move and no page that vanished is there to decide about."""
     return _many(
         state,
         "status = 'waiting' AND gate_incomplete "
-        "AND NOT EXISTS (SELECT 1 FROM plan p WHERE p.visit = visits.visit AND p.reason <> 'audit') "
+        "AND NOT EXISTS (SELECT 1 FROM plan_now p WHERE p.visit = visits.visit AND p.reason <> 'audit' "
+        "AND (p.state = 'moved' OR p.state = 'fetched' AND NOT EXISTS "
+        "(SELECT 1 FROM proposals d WHERE d.visit = p.visit AND d.url = p.url AND d.record IS NULL))) "
         "AND NOT EXISTS (SELECT 1 FROM suspects s WHERE s.visit = visits.visit)",
     )
 

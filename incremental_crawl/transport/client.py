@@ -20,6 +20,7 @@ from aiohttp.streams import EofStream, StreamReader
 from incremental_crawl.transport.addresses import AddressGuard
 from incremental_crawl.transport.connections import AnswerProtocol, Connections, Dial, Peer
 from incremental_crawl.transport.faults import ForbiddenAddress, NameNotResolved, StaleConnection, TlsFailed
+from incremental_crawl.transport.proxy import Proxy
 
 FRESH_CONNECTION = "fresh_connection"
 """Request extension: do not use a pooled connection."""
@@ -35,14 +36,21 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     Request extensions: `timeout` (httpx's: `connect` and `read`, seconds), `target` (the request target as bytes, put
     on the wire instead of the URL's path and query), `fresh_connection` (True: a new connection, closed afterwards).
     Raises httpx.TransportError subclasses, those of `faults` where they fit. TLS certificates are always verified:
-    against `tls`, by default the bundled authorities, or those that SSL_CERT_FILE or SSL_CERT_DIR name.
+    against `tls`, by default the bundled authorities, or those that SSL_CERT_FILE or SSL_CERT_DIR name (`authorities`).
+    With a `proxy`, that is dialled wherever it is; `guard` then decides about each target before the proxy hears of it.
     """
 
     def __init__(
-        self, guard: AddressGuard, *, tls: ssl.SSLContext | None = None, resolver: AbstractResolver | None = None
+        self,
+        guard: AddressGuard,
+        *,
+        tls: ssl.SSLContext | None = None,
+        resolver: AbstractResolver | None = None,
+        proxy: Proxy | None = None,
     ) -> None:
         self._guard = guard
-        self._tls = tls or _trusted_authorities()
+        self._tls = tls or authorities()
+        self._proxy = proxy
         self._resolver = resolver
         self._connections: Connections | None = None
         self._peers: dict[tuple[bytes, bytes], Peer] = {}
@@ -50,7 +58,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send `request`, return the answer as soon as its head is there. A request body is refused."""
-        head = _request_head(request)
+        read_by_proxy = self._proxy if request.url.scheme == "http" else None
+        head = _request_head(request, read_by_proxy)
         timeout: Mapping[str, float | None] = request.extensions.get("timeout") or {}
         connection = await self._connect(request, timeout.get("connect"))
         protocol = connection.protocol
@@ -67,6 +76,9 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         except BaseException:
             connection.close()
             raise
+        if read_by_proxy is not None and message.code == 407:
+            connection.close()
+            raise httpx.ProxyError(f"the proxy {read_by_proxy} wants other credentials (407)")
         return _response(message, payload, connection, protocol.served > 1)
 
     async def aclose(self) -> None:
@@ -80,12 +92,18 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         if self._connections is None:
             self._connections = Connections(self._guard, self._tls, self._resolver)
         peer = self._peer(request.url)
-        dial = Dial(peer.host, peer.port)
+        dial = Dial(peer.host, peer.port, by_proxy=self._proxy is not None)
         fresh = bool(request.extensions.get(FRESH_CONNECTION))
         try:
             return await self._connections.connect(peer, dial, fresh, self._limits(limit_s))
         except TimeoutError as error:
             raise httpx.ConnectTimeout(f"no connection to {peer.host} within {limit_s} s") from error
+        except aiohttp.ClientHttpProxyError as error:
+            raise httpx.ProxyError(
+                f"the proxy {self._proxy} refuses a tunnel to {peer.host} ({error.status})"
+            ) from None
+        except aiohttp.ClientProxyConnectionError as error:
+            raise httpx.ProxyError(f"no connection to the proxy {self._proxy} ({_reason(error)})") from error
         except (aiohttp.ClientError, OSError) as error:
             raise _not_connected(error, peer.host, dial) from error
 
@@ -100,7 +118,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             if url.scheme not in _DEFAULT_PORTS:
                 raise httpx.UnsupportedProtocol(f"{url.scheme!r} is not http or https")
             port = url.port or _DEFAULT_PORTS[url.scheme]
-            self._peers[key] = Peer.of(url.scheme, url.netloc.decode("ascii"), url.raw_host.decode("ascii"), port)
+            netloc, host = url.netloc.decode("ascii"), url.raw_host.decode("ascii")
+            self._peers[key] = Peer.of(url.scheme, netloc, host, port, self._proxy)
         return self._peers[key]
 
 
@@ -126,14 +145,24 @@ class _Body(httpx.AsyncByteStream):
 
 
 @cache
-def _trusted_authorities() -> ssl.SSLContext:
-    return httpx.create_ssl_context()
+def authorities(ca_file: str | None = None) -> ssl.SSLContext:
+    """The usual certificate authorities, and those of the PEM file `ca_file`. Raises OSError where that is unusable."""
+    context = httpx.create_ssl_context()
+    if ca_file is not None:
+        context.load_verify_locations(cafile=ca_file)
+    return context
 
 
-def _request_head(request: httpx.Request) -> bytes:
-    """The request as it goes on the wire (RFC 9112 §3). Raises LocalProtocolError for what would break its framing."""
+def _request_head(request: httpx.Request, proxy: Proxy | None) -> bytes:
+    """The request as it goes on the wire (RFC 9112 §3), to be read by the origin or by `proxy` (§3.2.2).
+
+    Raises LocalProtocolError for what would break its framing.
+    """
     target: bytes = request.extensions.get("target") or request.url.raw_path
     fields = request.headers.raw
+    if proxy is not None:
+        target = b"http://" + request.url.netloc + target
+        fields = [*fields, *((name.encode(), value.encode()) for name, value in proxy.headers.items())]
     if any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in fields):
         raise httpx.LocalProtocolError("requests with a body are not sent")
     lines = [b"%b %b HTTP/1.1" % (request.method.encode("ascii"), target)]

@@ -24,6 +24,8 @@ from aiohttp.streams import StreamReader
 from yarl import URL
 
 from incremental_crawl.transport.addresses import AddressGuard
+from incremental_crawl.transport.faults import NameNotResolved
+from incremental_crawl.transport.proxy import Proxy
 
 _HEAD_END = b"\r\n\r\n"
 _MOST_FIELDS = 128
@@ -33,11 +35,15 @@ _LONGEST_STATUS_LINE = 8_190
 
 @dataclass(slots=True)
 class Dial:
-    """One attempt to connect: for which URL host and port, and why an address was refused."""
+    """One attempt to connect: for which URL host and port, and why an address was refused.
+
+    `by_proxy`: what is dialled is the proxy, which may be anywhere; the target is checked before.
+    """
 
     host: str
     port: int
     refusal: str | None = None
+    by_proxy: bool = False
 
 
 _DIAL: ContextVar[Dial] = ContextVar("dial")
@@ -52,10 +58,15 @@ class Peer:
     key: ClientRequest
 
     @classmethod
-    def of(cls, scheme: str, netloc: str, host: str, port: int) -> Peer:
-        """The peer for an origin; needs a running event loop."""
+    def of(cls, scheme: str, netloc: str, host: str, port: int, proxy: Proxy | None = None) -> Peer:
+        """The peer for an origin, reached through `proxy` where there is one; needs a running event loop."""
         url = URL.build(scheme=scheme, authority=netloc, path="/", encoded=True)
-        return cls(host, port, ClientRequest("GET", url, loop=asyncio.get_running_loop()))
+        loop = asyncio.get_running_loop()
+        key = ClientRequest("GET", url, loop=loop)
+        if proxy is not None:
+            # aiohttp adds the Host line to these, and looks connections up by them: they must have it from the start.
+            key.update_proxy(proxy.url, None, {"Host": key.headers["Host"], **proxy.headers})
+        return cls(host, port, key)
 
 
 class AnswerProtocol(ResponseHandler):
@@ -140,12 +151,25 @@ class Connections:
         """
         _DIAL.set(dial)
         connector = self._fresh if fresh else self._pooled
+        if dial.by_proxy:
+            await self._check_target(connector, dial)
         while True:
             connection = await connector.connect(peer.key, [], limits)
             if connection.protocol is not None and not connection.protocol.should_close:
                 return connection
             # Something arrived on it while it was idle: not an answer to anything we ask.
             connection.close()
+
+    async def _check_target(self, connector: aiohttp.TCPConnector, dial: Dial) -> None:
+        """A proxy dials for us: all addresses of the target must be ones that might be dialled directly."""
+        try:
+            found = await connector._resolve_host(dial.host.strip("[]"), dial.port)  # noqa: SLF001 - with its DNS cache
+        except OSError as error:
+            raise NameNotResolved(f"the name {dial.host} could not be resolved ({error.strerror or error})") from error
+        for each in found:
+            dial.refusal = dial.refusal or self._guard.refusal(each["host"], dial.host, dial.port)
+        if dial.refusal is not None:
+            raise PermissionError(errno.EACCES, dial.refusal)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -166,7 +190,7 @@ class Connections:
         """Called with each address before it is dialled, IP literals included."""
         family, kind, protocol, _, address = address_info
         dial = _DIAL.get()
-        refusal = self._guard.refusal(str(address[0]), dial.host, dial.port)
+        refusal = None if dial.by_proxy else self._guard.refusal(str(address[0]), dial.host, dial.port)
         if refusal is not None:
             dial.refusal = refusal
             raise PermissionError(errno.EACCES, refusal)

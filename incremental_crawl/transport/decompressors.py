@@ -285,7 +285,9 @@ class _BrotliStream:
         self._decompressor = brotli.Decompressor()
 
     def decode(self, data: bytes) -> Iterator[bytes]:
-        while data or not self._decompressor.can_accept_more_data():
+        piece = data
+        # It calls itself ready for more input while a full piece of output is still to come: go on until none comes.
+        while piece or not self._decompressor.can_accept_more_data():
             try:
                 piece = self._decompressor.process(data, output_buffer_limit=PIECE)
             except brotli.error as error:

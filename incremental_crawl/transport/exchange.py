@@ -7,6 +7,8 @@ where a reused one broke.
 from __future__ import annotations
 
 import asyncio
+import random
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -17,14 +19,18 @@ import httpx
 
 from incremental_crawl.config.site import Politeness
 from incremental_crawl.semantics.answers import Answer, Ask, Failure, FailureKind, Purpose, Timing, first
+from incremental_crawl.semantics.request_headers import RequestHeaders
 from incremental_crawl.semantics.retry_after import retry_after
 from incremental_crawl.semantics.robots import RobotsRules
+from incremental_crawl.semantics.strain import HostStrain, Strain
+from incremental_crawl.semantics.urls import origin_of
 from incremental_crawl.transport.budget import Budget, BudgetSpent
 from incremental_crawl.transport.faults import NETWORK_FAULTS, StaleConnection, failure_kind
 from incremental_crawl.transport.host_gate import HostGate
+from incremental_crawl.transport.memory import NO_MEMORY, Memory
 from incremental_crawl.transport.origins import Origin, header_lines, origin_key
 from incremental_crawl.transport.reading import Caps, Reception
-from incremental_crawl.transport.robots_lookup import HeldRobots, KnownRobots, RobotsLookup, Verdict
+from incremental_crawl.transport.robots_lookup import HeldRobots, RobotsLookup, Verdict
 
 LONGEST_WAIT = timedelta(seconds=60)
 """A host's pause up to this long is sat out; before a longer one HostResting is raised."""
@@ -39,39 +45,43 @@ _ROBOTS_CONCURRENCY = 256
 class Exchange:
     """Asks for pages within a site's politeness and a visit's budget; an async context manager.
 
-    `request_headers` go with every request, unchanged; User-Agent and `Accept-Encoding: gzip` are added where they
-    lack them. `transport` is closed at the end. `clock` gives UTC, aware. `on_answer` is called once for each request
-    that was sent, those for robots.txt included, with what came of it; the repetition after a broken connection has the
-    purpose RETRY. `robots` are rules known beforehand by origin, or bodies of earlier visits to be revalidated,
-    `not_before` the hosts' pauses of earlier visits.
+    `request_headers` go with every request, each to the origins that it is meant for, unchanged; User-Agent and
+    `Accept-Encoding: gzip` are added where they lack them. `transport` is closed at the end. `clock` gives UTC, aware.
+    `on_answer` is called once for each request that was sent, those for robots.txt included, with what came of it; the
+    repetition after a broken connection has the purpose RETRY. `chance` gives numbers from 0 to 1 that spread pauses.
     """
 
     def __init__(
         self,
         politeness: Politeness,
-        request_headers: Mapping[str, str],
+        request_headers: RequestHeaders,
         transport: httpx.AsyncBaseTransport,
         clock: Callable[[], datetime],
         budget: Budget,
         on_answer: Callable[[Ask, Answer], None] | None = None,
-        robots: Mapping[str, KnownRobots] | None = None,
-        not_before: Mapping[str, datetime] | None = None,
+        memory: Memory = NO_MEMORY,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         self._politeness = politeness
-        self._lines = header_lines(request_headers, politeness.full_user_agent)
+        self._headers = request_headers
+        for headers in (request_headers.common, *map(request_headers.to, request_headers.origins)):
+            header_lines(headers, politeness.full_user_agent)
         self._transport = transport
         self._clock = clock
         self._budget = budget
         self._on_answer = on_answer
-        self._robots = RobotsLookup(robots or {}, self._ask_robots)
+        self._robots = RobotsLookup(memory.robots, self._ask_robots)
         self._origins: dict[str, Origin] = {}
         self._gates: dict[str, HostGate] = {}
         self._total_s = politeness.total_timeout.total_seconds()
         seconds = politeness.timeout.total_seconds()
         self._timeout = {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}
         self._page_caps = Caps(politeness.max_body, politeness.max_decoded)
-        for host, until in (not_before or {}).items():
-            self._gate(host).pause(until, clock())
+        self._chance = chance
+        for host, held in memory.strains.items():
+            gate = self._gate(host, Strain(held.incidents))
+            if held.not_before is not None and held.not_before > clock():
+                gate.pause(held.not_before, clock())
 
     async def __aenter__(self) -> Self:
         await self._transport.__aenter__()
@@ -115,9 +125,13 @@ class Exchange:
         gate = self._gates.get(host)
         return None if gate is None else gate.not_before()
 
-    def pauses(self) -> dict[str, datetime]:
-        """All hosts that are not to be asked now, with the moment until when."""
-        return {host: until for host, gate in self._gates.items() if (until := gate.not_before()) is not None}
+    def rest(self, host: str, until: datetime) -> None:
+        """Ask `host` (`host:port`) for nothing before `until` (UTC)."""
+        self._gate(host).pause(until, self._clock())
+
+    def strains(self) -> dict[str, HostStrain]:
+        """What to remember of the hosts that are, or were until now, strained or paused."""
+        return {host: memory for host, gate in self._gates.items() if (memory := gate.memory) is not None}
 
     async def _ask_robots(self, ask: Ask) -> Answer:
         return await self._ask_politely(ask, self._origin(ask.url), _ROBOTS_CONCURRENCY)
@@ -153,6 +167,7 @@ class Exchange:
     async def _send(self, ask: Ask, origin: Origin, fresh: bool) -> tuple[Answer, bool]:
         """One request and what came of it; whether it failed only because a reused connection broke."""
         self._budget.spend(requests=1)
+        sent_at = time.monotonic()
         reception = Reception(self._clock)
         stale = False
         answer: Answer
@@ -162,7 +177,7 @@ class Exchange:
             stale = isinstance(error, StaleConnection)
             answer = self._failure(error, reception, origin)
         self._budget.spend(bytes=reception.wire_bytes)
-        self._note_strain(origin.gate, reception)
+        self._note_strain(origin.gate, reception, sent_at)
         if self._on_answer is not None:
             self._on_answer(ask, answer)
         return answer, stale
@@ -183,20 +198,20 @@ class Exchange:
         text = f"{origin.host}: {detail or type(error).__name__}"
         return Failure(kind, text, reception.timing(), reception.status, reception.headers)
 
-    def _note_strain(self, gate: HostGate, reception: Reception) -> None:
+    def _note_strain(self, gate: HostGate, reception: Reception, sent_at: float) -> None:
         """A host that says it is overloaded is left alone by everybody (RFC 9110 §10.2.3, RFC 6585 §4)."""
         status = reception.status
         if status is None:
             return
-        if status < 400:
-            gate.recovered()
-            return
         now = self._clock()
-        until = retry_after(first(reception.headers, "retry-after"), now)
-        if until is not None and until > now:
+        until = retry_after(first(reception.headers, "retry-after"), now) if status >= 400 else None
+        until = until if until is not None and until > now else None
+        if status in _OVERLOADED:
+            gate.refuse(until, now, sent_at, self._chance())
+        elif until is not None:
             gate.pause(until, now)
-        elif status in _OVERLOADED:
-            gate.back_off(now)
+        elif status < 500:
+            gate.answered()
 
     def _check_budget(self, ask: Ask) -> None:
         if ask.purpose not in _NEVER_REFUSED and (limit := self._budget.spent_on()) is not None:
@@ -216,12 +231,14 @@ class Exchange:
     def _origin(self, url: str) -> Origin:
         key = origin_key(url)
         if key not in self._origins:
-            origin = Origin.of(url, self._lines, self._gate)
-            self._origins[key] = origin
+            headers = self._headers.to(origin_of(url))
+            lines = header_lines(headers, self._politeness.full_user_agent)
+            self._origins[key] = Origin.of(url, lines, self._gate)
         return self._origins[key]
 
-    def _gate(self, host: str) -> HostGate:
+    def _gate(self, host: str, strain: Strain | None = None) -> HostGate:
         if host not in self._gates:
             rate = self._politeness.requests_per_second
-            self._gates[host] = HostGate(host, 0.0 if rate is None else 1.0 / rate, LONGEST_WAIT.total_seconds())
+            interval = 0.0 if rate is None else 1.0 / rate
+            self._gates[host] = HostGate(host, interval, LONGEST_WAIT.total_seconds(), strain)
         return self._gates[host]

@@ -33,6 +33,7 @@ _KINDS: tuple[tuple[type[Exception], FailureKind], ...] = (
     (NameNotResolved, FailureKind.DNS),
     (TlsFailed, FailureKind.TLS),
     (httpx.ConnectError, FailureKind.CONNECT),
+    (httpx.ProxyError, FailureKind.CONNECT),
     (httpx.TimeoutException, FailureKind.TIMEOUT),
     (TimeoutError, FailureKind.TIMEOUT),
     (httpx.NetworkError, FailureKind.DISCONNECTED),

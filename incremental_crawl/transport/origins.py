@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import httpx
 
 from incremental_crawl.semantics.answers import Ask
+from incremental_crawl.semantics.cookies import joined
 from incremental_crawl.semantics.urls import host_of, origin_of
 from incremental_crawl.transport.client import FRESH_CONNECTION
 from incremental_crawl.transport.host_gate import HostGate
@@ -42,7 +43,8 @@ class Origin:
     def request(self, ask: Ask, fresh: bool, timeout: Mapping[str, float]) -> httpx.Request:
         """The request for `ask`; its URL goes on the wire as it is written, by way of the `target` extension."""
         extensions = {"target": target_of(ask.url), "timeout": timeout, FRESH_CONNECTION: fresh}
-        lines = self._lines if not (ask.conditional or ask.no_cache) else [*self._lines, *_conditions(ask)]
+        lines = self._lines if ask.cookie is None else _with_cookie(self._lines, ask.cookie)
+        lines = lines if not (ask.conditional or ask.no_cache) else [*lines, *_conditions(ask)]
         return httpx.Request(ask.method, self._url, headers=lines, stream=_NO_BODY, extensions=extensions)
 
 
@@ -77,6 +79,13 @@ def _conditions(ask: Ask) -> HeaderLines:
     if ask.no_cache:
         lines.append(_NO_CACHE)
     return lines
+
+
+def _with_cookie(lines: HeaderLines, own: str) -> HeaderLines:
+    """The fetch's own cookies in one line with those that are always sent (RFC 6265 §5.4)."""
+    standing = next((value.decode("latin-1") for name, value in lines if name.lower() == b"cookie"), None)
+    rest = [line for line in lines if line[0].lower() != b"cookie"]
+    return [*rest, (b"Cookie", (joined(standing, own) or own).encode("latin-1"))]
 
 
 def _line(name: str, value: str) -> tuple[bytes, bytes]:

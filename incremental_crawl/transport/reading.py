@@ -19,6 +19,7 @@ from incremental_crawl.semantics.answers import (
     Timing,
     first,
 )
+from incremental_crawl.semantics.validators import repeated
 from incremental_crawl.transport.coding_faults import TooLarge
 from incremental_crawl.transport.content_coding import BodyDecoder
 
@@ -62,11 +63,11 @@ class Reception:
         status = self.status = response.status_code
         headers = self.headers = self._read_fields(response)
         if status == 304:
-            return NotModified(headers, self.timing())
+            return NotModified(headers, self.timing(), repeated(headers))
         if status in REDIRECT_STATUSES:
             return Redirected(status, headers, first(headers, "location"), self.timing())
         if method == "HEAD" or status in _BODILESS:
-            return Response(status, headers, b"", self.timing())
+            return Response(status, headers, b"", self.timing(), warnings=repeated(headers))
         return await self._read_whole(response, caps)
 
     def _read_fields(self, response: httpx.Response) -> Headers:
@@ -86,7 +87,7 @@ class Reception:
                 raise
             complete = False
         body = decoder.finish() if complete else decoder.so_far()
-        warnings = decoder.warnings if complete else (*decoder.warnings, CUT)
+        warnings = (*repeated(fields), *decoder.warnings, *(() if complete else (CUT,)))
         unverified = _ends_with_connection(response) and not decoder.saw_end
         return Response(response.status_code, fields, body, self.timing(), unverified, warnings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from incremental_crawl.semantics.answers import (
@@ -18,7 +19,7 @@ from incremental_crawl.semantics.answers import (
     Response,
 )
 from incremental_crawl.semantics.robots import RobotsRules
-from incremental_crawl.semantics.urls import InvalidUrl, canonical_url
+from incremental_crawl.semantics.urls import InvalidUrl, location_url
 from incremental_crawl.semantics.validators import Validators, from_response, merge_not_modified
 from incremental_crawl.transport.reading import CUT
 
@@ -30,13 +31,20 @@ NO_VALIDATORS = Validators()
 
 @dataclass(frozen=True, slots=True)
 class HeldRobots:
-    """A robots.txt as it was last received, with its validators; an empty body is kept without any."""
+    """A robots.txt as it was last received, with its validators; an empty body is kept without any.
+
+    `read_at` (UTC, aware) is when it was last read or revalidated, None where nobody knows.
+    """
 
     body: bytes
     validators: Validators = NO_VALIDATORS
+    read_at: datetime | None = None
 
 
 _MOST_REDIRECTS = 5  # RFC 9309 §2.3.1.2
+
+GOOD_FOR = timedelta(hours=24)
+"""How long the rules that were last read hold while robots.txt cannot be read (RFC 9309 §2.4)."""
 
 
 KnownRobots: TypeAlias = RobotsRules | HeldRobots
@@ -92,7 +100,8 @@ class RobotsLookup:
         own = held.validators
         answer = await self._send(Ask(url, Purpose.ROBOTS, etag=own.etag, last_modified=own.last_modified))
         if isinstance(answer, NotModified) and own:
-            self.received[origin] = HeldRobots(held.body, merge_not_modified(own, answer.headers))
+            at = answer.timing.received_at
+            self.received[origin] = HeldRobots(held.body, merge_not_modified(own, answer.headers), at)
             return RobotsRules.parse(held.body)
         validators = from_response(answer.headers) if isinstance(answer, Response) else Validators()
         return self._judge(origin, await self._follow(url, answer), validators)
@@ -110,25 +119,33 @@ class RobotsLookup:
         match answer:
             case Response(status=status, body=body) if 200 <= status < 300:
                 complete = CUT not in answer.warnings
-                self.received[origin] = HeldRobots(body, validators if complete else Validators())
+                own = validators if complete else Validators()
+                self.received[origin] = HeldRobots(body, own, answer.timing.received_at)
                 return RobotsRules.parse(body, complete=complete)
             case Redirected():
-                return self._none(origin)
+                return self._none(origin, answer)
             case Response(status=status) if 400 <= status < 500 and status != 429:
-                return self._none(origin)
+                return self._none(origin, answer)
             case Failure(kind=FailureKind.FORBIDDEN_ADDRESS):
                 return answer
-        return _unavailable(origin, answer)
+        return self._last_good(origin, answer.timing.received_at) or _unavailable(origin, answer)
 
-    def _none(self, origin: str) -> RobotsRules:
+    def _none(self, origin: str, answer: Answer) -> RobotsRules:
         """Unavailable, in the RFC's word: everything may be asked (RFC 9309 §2.3.1.3)."""
-        self.received[origin] = HeldRobots(b"")
+        self.received[origin] = HeldRobots(b"", read_at=answer.timing.received_at)
         return RobotsRules.allow_all()
+
+    def _last_good(self, origin: str, now: datetime) -> RobotsRules | None:
+        """The rules that were read last, as long as they may stand in for those that cannot be read."""
+        held = self._held.get(origin)
+        if held is None or held.read_at is None or now - held.read_at > GOOD_FOR:
+            return None
+        return RobotsRules.parse(held.body)
 
 
 def _target(url: str, answer: Redirected) -> str | None:
     try:
-        return canonical_url(answer.location, base=url) if answer.location else None
+        return location_url(answer.location, url) if answer.location else None
     except InvalidUrl:
         return None
 

@@ -17,13 +17,17 @@ SECRET = "hush-7f3a"
 SECRETS = START + (
     'schedule: "${CRON}"\n'
     'politeness: {contact: "${WHO}", user_agent: "bot/1 ${WHO}",\n'
-    '             requests_per_second: "${RATE}", respect_robots: "${NO}"}\n'
+    '             requests_per_second: "${RATE}", respect_robots: "${NO}",\n'
+    '             proxy: "http://${LOGIN}@proxy:3128"}\n'
     'allow_private_hosts: ["${HOST}", "10.0.0.0/8"]\n'
     'cadence: "${CADENCE}"\n'
     'scope: {include: ["/${WHO}"]}\n'
+    'request_headers: {Authorization: "Bearer ${TOKEN}", Accept-Language: de}\n'
     'budget: {bytes_per_visit: "${SIZE}", time_per_visit: "${TIME}"}\n'
 )
 ENVIRON = {
+    "TOKEN": "tok-55aa",
+    "LOGIN": "me:pass-9c",
     "CRON": "17 4 * * *",
     "WHO": SECRET,
     "RATE": "7.125",
@@ -33,7 +37,7 @@ ENVIRON = {
     "SIZE": "777KB",
     "TIME": "77m",
 }
-HIDDEN = [SECRET, "7.125", "hidden.example", "17 4", "777", "every_run", "4620"]
+HIDDEN = [SECRET, "tok-55aa", "pass-9c", "7.125", "hidden.example", "17 4", "777", "every_run", "4620"]
 
 
 def test_values_from_the_environment_are_used_with_their_types(tmp_path: Path) -> None:
@@ -46,6 +50,8 @@ def test_values_from_the_environment_are_used_with_their_types(tmp_path: Path) -
     assert site.allow_private_hosts == ("hidden.example:99", "10.0.0.0/8")
     assert site.budget.bytes_per_visit == 777_000
     assert site.cadence.every_run
+    assert site.politeness.proxy == "http://me:pass-9c@proxy:3128"
+    assert site.request_headers == {"Authorization": "Bearer tok-55aa", "Accept-Language": "de"}
     assert site.scope.include[0].matches(f"https://shop.example/{SECRET}")
 
 
@@ -61,6 +67,7 @@ def test_they_are_never_shown(tmp_path: Path, hidden: str) -> None:
 def test_shown_settings_load_again(tmp_path: Path) -> None:
     site = load(tmp_path, SECRETS, ENVIRON)
     assert site.as_data()["politeness"]["contact"] == "${WHO}"
+    assert site.as_data()["request_headers"] == {"Authorization": "Bearer ${TOKEN}", "Accept-Language": "de"}
     assert site.as_data()["allow_private_hosts"] == ["${HOST}", "10.0.0.0/8"]
 
 
@@ -83,6 +90,7 @@ def test_an_unset_variable_is_an_error_and_the_only_one(tmp_path: Path) -> None:
         'scope: {include: ["re:(${V}"]}',
         'allow_private_hosts: ["${V}"]',
         'main_text: "${V}"',
+        'request_headers: {X-Token: "${V}"}',
         'politeness: {user_agnet: "${V}"}',
         'follow_links: ["${V}"]',
     ],

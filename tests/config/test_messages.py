@@ -8,7 +8,7 @@ import pytest
 
 from incremental_crawl.config.page_types import FieldConfig, PageTypeConfig
 from incremental_crawl.config.section import Section
-from incremental_crawl.config.site import Bodies, Cadence, Politeness, SiteConfig
+from incremental_crawl.config.site import Bodies, Cadence, SiteConfig
 from tests.config.sitefiles import START, error_of, lines_of
 
 FIELD = START + "extract:\n  - name: a\n    match: /**\n    fields:\n      x: "
@@ -148,9 +148,8 @@ def test_a_key_like_no_other_lists_what_there_is(tmp_path: Path) -> None:
 
 
 LATER: dict[type[Section], tuple[str, set[str]]] = {
-    SiteConfig: ("{}: {}", {"request_headers", "alerts"}),
+    SiteConfig: ("{}: {}", {"alerts"}),
     Cadence: ("cadence: {{{}: {}}}", {"full_sweep_every", "sections"}),
-    Politeness: ("politeness: {{{}: {}}}", {"proxy", "ca_file"}),
     Bodies: ("bodies: {{{}: {}}}", {"keep_current"}),
     PageTypeConfig: ("extract: [{{name: a, match: /**, {}: {}}}]", {"items", "next", "python"}),
     FieldConfig: (
@@ -175,6 +174,59 @@ def test_values_that_may_be_credentials_are_not_repeated(tmp_path: Path) -> None
         START + "request_headers: {Authorization: hush}\npoliteness: {proxy: 'http://u:hush@p'}\nalerts: [{to: hush}]\n"
     )
     assert "hush" not in str(error_of(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("User-Agent", "the user agent is set by politeness.user_agent"),
+        ("Accept-Encoding", "the crawler sets it itself"),
+        ("if-none-match", "the crawler sets it itself"),
+        ("Host", "the crawler sets it itself"),
+        ("Proxy-Authorization", "the crawler sets it itself"),
+        ("a b", "it is not the name of a header"),
+        ("Ünder", "it is not the name of a header"),
+    ],
+)
+def test_headers_that_the_crawler_controls_are_refused(tmp_path: Path, name: str, reason: str) -> None:
+    (message,) = lines_of(tmp_path, f"{START}request_headers: {{'{name}': hush, Accept-Language: de}}\n")
+    assert message == f'request_headers.{name}: "{name}" may not be set here ({reason}): another header (line 2)'
+
+
+@pytest.mark.parametrize("value", ['"a\\nb"', '"\u00fcber"', '""', "7", "[a]", "null"])
+def test_a_header_value_that_cannot_be_sent_is_refused_and_not_repeated(tmp_path: Path, value: str) -> None:
+    (message,) = lines_of(tmp_path, f"{START}request_headers: {{X-Token: {value}}}\n")
+    assert message.startswith("request_headers.X-Token: the value is not allowed")
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("https://proxy:3128", "the proxy itself is spoken to by http:// only"),
+        ("socks5://hush", "the proxy itself is spoken to by http:// only"),
+        ("http://", "a proxy is a host and a port, nothing more"),
+        ("http://proxy:3128/hush", "a proxy is a host and a port, nothing more"),
+        ("http://proxy:hush", "not a URL"),
+        ("http://me:hush@proxy:3128", "write user name and password as ${NAME}, so that they are never shown"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_refused_and_not_repeated(tmp_path: Path, value: str, reason: str) -> None:
+    (message,) = lines_of(tmp_path, f"{START}politeness: {{proxy: '{value}'}}\n")
+    assert message.startswith(f"politeness.proxy: the value is not allowed ({reason}): the URL of an HTTP proxy")
+    assert "hush" not in message
+
+
+def test_a_certificate_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "key.pem").write_text("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
+    for name, reason in (("missing.pem", "cannot be read: No such file"), ("key.pem", "holds no certificate")):
+        (message,) = lines_of(tmp_path, f"{START}politeness: {{ca_file: {name}}}\n")
+        assert message.startswith(f'politeness.ca_file: "{name}" is not allowed ({tmp_path / name} {reason}')
+
+
+def test_a_header_in_two_spellings_is_refused(tmp_path: Path) -> None:
+    (message,) = lines_of(tmp_path, START + "request_headers: {Accept: hush, accept: hush}\n")
+    assert "a header is named twice" in message
+    assert "hush" not in message
 
 
 def test_passwords_in_urls_are_refused_and_not_repeated(tmp_path: Path) -> None:

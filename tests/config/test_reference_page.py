@@ -72,10 +72,12 @@ def test_every_group_has_a_section(section: str) -> None:
 
 def test_every_example_on_the_page_is_a_valid_site(tmp_path: Path) -> None:
     examples = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         text = example if "start_urls" in example else START + example
-        assert load(tmp_path, text, {"CRAWL_CONTACT": "a@example.org"}).start_urls == ("https://shop.example/",)
+        assert load(tmp_path, text, {"CRAWL_CONTACT": "a@example.org", "SHOP_TOKEN": "t"}).start_urls == (
+            "https://shop.example/",
+        )
 
 
 def test_the_error_shown_is_the_error_given(tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ scope: {include: ["/**"], exclude: ["re:/x[0-9]"], max_depth: 0, max_pages: 10, 
 cadence: {default: 12h, min: 30m, max: 1w}
 budget: {requests_per_visit: 100, bytes_per_visit: 1GB, time_per_visit: null}
 politeness: {requests_per_second: null, sweep_concurrency: 1, fetch_concurrency: 2, timeout: 0.5s, total_timeout: 1m,
-             max_body: 1MB, max_decoded: 2MiB, user_agent: bot/1, contact: me@example.org, respect_robots: false}
+             max_body: 1MB, max_decoded: 2MiB, user_agent: bot/1, contact: me@example.org, respect_robots: false,
+             proxy: "http://proxy.example:3128/"}
+request_headers: {Accept-Language: "de, en;q=0.5", Cookie: "consent=1"}
 revalidation: {audit_share: 0, min_304_ratio: 1}
 gate: {changed: 1, gone: 0, failed: 0.25, min_pages: 0, confirm_gone_after: 0s}
 bodies: {keep_days: 1}
@@ -81,6 +83,9 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert (site.politeness.requests_per_second, site.politeness.timeout) == (None, timedelta(seconds=0.5))
     assert site.politeness.max_decoded == 2 * 2**20
     assert site.politeness.full_user_agent == "bot/1 (+me@example.org)"
+    assert site.request_headers == {"Accept-Language": "de, en;q=0.5", "Cookie": "consent=1"}
+    assert site.origins == {"https://shop.example", "http://shop.example:8080"}
+    assert site.politeness.proxy == "http://proxy.example:3128/"
     assert site.gate.confirm_gone_after == timedelta(0)
     assert site.allow_private_hosts == ("intranet:8080", "10.0.0.0/8", "::1", "[::1]:80", "127.0.0.1")
     (product,) = site.extract
@@ -90,6 +95,13 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert (price.attr, price.match, price.list, price.sort) == ("data-price", r"(\d+)", True, True)
     assert (price.required, price.track, price.type) == (True, False, "price")
     assert product.fields["here"].has_class == "yes"
+
+
+def test_a_certificate_file_is_looked_for_beside_the_site_files(tmp_path: Path) -> None:
+    certificate = (Path(__file__).parents[1] / "transport" / "localhost.pem").read_text(encoding="ascii")
+    (tmp_path / "own.pem").write_text(certificate, encoding="ascii")
+    site = load(tmp_path, START + "politeness: {ca_file: own.pem}\n")
+    assert site.politeness.ca_file == str(tmp_path / "own.pem")
 
 
 def test_scope_rules_follow_hosts_and_patterns(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ from incremental_crawl.stages import (
 )
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage.layout import SiteLayout
-from incremental_crawl.storage.state import open_state
+from incremental_crawl.storage.state import State, open_state
 from incremental_crawl.storage.visits import DEFAULT_OPTIONS, VisitOptions
 
 STAGES: tuple[Callable[[SiteRun], Report], ...] = (
@@ -97,6 +98,10 @@ class CrawledSite:
         with duckdb.connect() as con:
             con.execute("SET TimeZone = 'UTC'")
             return con.execute(sql.format(**globs)).fetchall()
+
+    def writing(self) -> AbstractContextManager[State]:
+        """The open state, to be changed by hand."""
+        return open_state(self.layout, "test", self.now, 1)
 
     def state(self, sql: str) -> list[tuple[Any, ...]]:
         """Rows of a query over the state."""

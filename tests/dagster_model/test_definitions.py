@@ -56,7 +56,10 @@ def test_the_gates_are_blocking_checks(project: DagsterProject) -> None:
     gates = {(key.asset_key.to_user_string(), key.name): graph.get(key).blocking for key in graph.asset_check_keys}
     assert gates == {
         ("revalidation_sweep", "churn_within_limit"): True,
+        ("body_snapshots", "audit_agrees_with_304"): False,
+        ("body_snapshots", "not_blocked"): False,
         ("page_records", "changes_within_limit"): True,
+        ("records", "validators_trustworthy"): False,
     }
 
 

@@ -53,7 +53,16 @@ def test_a_crawl_materializes_its_partition_with_numbers_that_plot(project: Dags
         ran = succeeded(project.run("crawl", FRIDAY.date()))
         asked = len(origin.pages) + 1
     assert dict(ran.materialized) == dict.fromkeys(ASSETS, "2024-05-03|site")
-    assert ran.checks == {"churn_within_limit": True, "changes_within_limit": True}
+    assert ran.checks == dict.fromkeys(
+        (
+            "churn_within_limit",
+            "audit_agrees_with_304",
+            "not_blocked",
+            "changes_within_limit",
+            "validators_trustworthy",
+        ),
+        True,
+    )
     truth = truth_between(history, THURSDAY, FRIDAY)
     summary = {name: one.value for name, one in ran.metadata("records").items()}
     assert summary.keys() >= SUMMARY | BYTES
@@ -101,7 +110,7 @@ def test_a_closed_gate_stops_the_run_and_an_approval_days_later_goes_on(
     redesigned.log.clear()
     assert gates.approve(site.run(), even_if_incomplete=False).day == FRIDAY.date()
     resumed = succeeded(project.run("resume_after_approval", FRIDAY.date()))
-    assert resumed.checks == {"churn_within_limit": True, "changes_within_limit": True}
+    assert {"churn_within_limit", "changes_within_limit"} <= {name for name, passed in resumed.checks.items() if passed}
     assert resumed.materialized == [(asset, "2024-05-03|site") for asset in GATED]
     assert not any(request.conditional for request in redesigned.log), "there is no second sweep"
     assert len(redesigned.log) <= 2 * PAGES, "the sweep had the bodies already; further loads tell the noise"
@@ -143,7 +152,7 @@ def test_what_only_a_digest_can_tell_is_stopped_at_the_second_gate(project: Dags
         site = project.crawled(origin, settings_of(origin), THURSDAY)
         project.at(FRIDAY, origin)
         stopped = project.run("crawl", FRIDAY.date())
-        assert stopped.checks == {"churn_within_limit": True, "changes_within_limit": False}
+        assert stopped.checks.items() >= {"churn_within_limit": True, "changes_within_limit": False}.items()
         assert not set(stopped.started) & {"page_diffs", "records"}
         gates.approve(site.run(), even_if_incomplete=False)
         succeeded(project.run("resume_after_approval", FRIDAY.date()))

@@ -74,6 +74,93 @@ def test_forms_of_a_declaration(declaration: bytes) -> None:
     assert (decoded.charset, decoded.text[-1]) == ("iso-8859-15", "€")
 
 
+@pytest.mark.parametrize(
+    ("body", "content_type", "charset", "source"),
+    [
+        pytest.param(TEXT.encode(), "text/plain; charset=utf-8", "utf-8", "header", id="text: header"),
+        pytest.param(meta("gbk") + TEXT.encode(), "text/plain", "utf-8", "utf-8", id="text: markup declares nothing"),
+        pytest.param(TEXT.encode("cp1252"), "text/css", "windows-1252", "fallback", id="text: not UTF-8"),
+        pytest.param(
+            b"<?xml version='1.0' encoding='koi8-r'?><p>" + "тест".encode("koi8-r"),
+            "application/xml",
+            "koi8-r",
+            "xml",
+            id="XML declaration",
+        ),
+        pytest.param(
+            b'<?xml version="1.0" encoding="koi8-r"?>' + TEXT.encode(),
+            "application/rss+xml; charset=UTF-8",
+            "utf-8",
+            "header",
+            id="XML: header first",
+        ),
+        pytest.param(b"<x/>" + meta("gbk") + TEXT.encode(), "text/xml", "utf-8", "utf-8", id="XML: no meta"),
+        pytest.param(
+            b'<?xml version="1.0" encoding="utf-16"?>' + TEXT.encode(), "text/xml", "utf-8", "xml", id="XML in ASCII"
+        ),
+        pytest.param(
+            codecs.BOM_UTF32_LE + TEXT.encode("utf-32-le"), "text/xml", "utf-32le", "bom", id="XML: UTF-32 mark"
+        ),
+        pytest.param(
+            b"<?xml version='1.0' encoding='iso-8859-15'?><!doctype html>" + "é€".encode("iso-8859-15"),
+            HTML,
+            "iso-8859-15",
+            "xml",
+            id="HTML with an XML declaration",
+        ),
+        pytest.param(
+            b"<?xml version='1.0' encoding='gbk'?>" + meta("utf-8") + TEXT.encode(),
+            HTML,
+            "utf-8",
+            "meta",
+            id="HTML: meta before the XML declaration",
+        ),
+        pytest.param(f'"{TEXT}"'.encode(), "application/json", "utf-8", "utf-8", id="JSON"),
+        pytest.param(
+            f'"{TEXT}"'.encode(), "application/json; charset=latin1", "utf-8", "utf-8", id="JSON: no parameter"
+        ),
+        pytest.param(
+            f'"{TEXT}"'.encode("cp1252"),
+            "application/ld+json; charset=latin1",
+            "windows-1252",
+            "header",
+            id="JSON: odd",
+        ),
+        pytest.param(codecs.BOM_UTF8 + f'"{TEXT}"'.encode(), "application/json", "utf-8", "bom", id="JSON: UTF-8 mark"),
+        pytest.param(
+            f'["{TEXT}"]'.encode("utf-16-le"), "application/json", "utf-16le", "zeros", id="JSON: UTF-16 by its zeros"
+        ),
+        pytest.param(
+            f'["{TEXT}"]'.encode("utf-32-be"), "application/json", "utf-32be", "zeros", id="JSON: UTF-32 by its zeros"
+        ),
+        pytest.param(
+            codecs.BOM_UTF32_BE + f'"{TEXT}"'.encode("utf-32-be"),
+            "text/json",
+            "utf-32be",
+            "bom",
+            id="JSON: UTF-32 mark",
+        ),
+    ],
+)
+def test_text_xml_and_json_have_rules_of_their_own(body: bytes, content_type: str, charset: str, source: str) -> None:
+    decoded = decode(body, content_type)
+    assert (decoded.charset, decoded.source) == (charset, source)
+    assert "\ufffd" not in decoded.text
+    assert not decoded.text.startswith("\ufeff")
+    assert "€" in decoded.text or "тест" in decoded.text
+
+
+def test_xml_that_is_no_utf8_and_says_nothing_is_not_guessed() -> None:
+    decoded = decode(TEXT.encode("cp1252"), "application/xml")
+    assert (decoded.charset, decoded.source) == ("utf-8", "utf-8")
+    assert "\ufffd" in decoded.text
+
+
+def test_an_xml_header_that_contradicts_the_declaration_wins_and_is_told() -> None:
+    decoded = decode(b'<?xml version="1.0" encoding="koi8-r"?>' + TEXT.encode(), "text/xml; charset=utf-8")
+    assert (decoded.charset, decoded.conflict) == ("utf-8", "koi8-r")
+
+
 def test_a_header_that_contradicts_the_page_wins_and_is_told() -> None:
     decoded = decode(meta("utf-8") + TEXT.encode(), LATIN)
     assert (decoded.charset, decoded.conflict) == ("windows-1252", "utf-8")

@@ -365,6 +365,23 @@ TestAnyHistory = AnyHistory.TestCase
 TestAnyHistory.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
 
 
+@given(pages, st.lists(st.tuples(st.sampled_from(["failure", "doubtful 404", "304"]), moments), max_size=30))
+def test_no_sequence_of_failures_takes_a_record_away_or_buries_a_page(
+    page: PageState, checks: list[tuple[str, Moment]]
+) -> None:
+    after = page
+    for name, moment in checks:
+        match name:
+            case "failure":
+                after = failed(after, moment, CADENCE)
+            case "doubtful 404":
+                after = suspect_gone(after, moment, CADENCE)
+            case _:
+                after = not_modified(after, (), False, moment, CADENCE)
+    kept = BODY | VERSION | {"held", "gone_since", "redirect_to", "etag", "last_modified", "status", "content_sha256"}
+    assert not differing(page, after) & kept
+
+
 def test_a_tag_that_came_back_with_the_same_record_outweighs_a_weak_date() -> None:
     held = PageState("https://shop.example/", "start", held=True, etag='"v1"', last_modified="then", weak_date=True)
     version = Version("c" * 64, "c" * 64, None, "page", "rules", "utf-8", None)
@@ -378,3 +395,7 @@ def test_a_tag_that_came_back_with_the_same_record_outweighs_a_weak_date() -> No
     assert same_record(held, answered('"v2"'), version, moment, cadence).weak_date
     assert same_record(held, answered(None), version, moment, cadence).weak_date
     assert new_version(held, answered('"v1"'), version, moment, cadence).weak_date
+    still = replace(held, last_modified="now")
+    assert same_record(still, answered('"v1"'), version, moment, cadence).weak_date, (
+        "a tag made of the date proves nothing"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -112,8 +113,10 @@ MEANINGS = {
     412: Outcome.ERROR,
     416: Outcome.ERROR,
     418: Outcome.ERROR,
+    431: Outcome.ERROR,
     499: Outcome.ERROR,
 }
+CONDITION_REFUSED = (400, 412, 431)
 
 
 @pytest.mark.parametrize(("status", "meaning"), MEANINGS.items())
@@ -121,6 +124,9 @@ MEANINGS = {
 def test_a_final_status_means_the_same_whatever_was_sent_or_held(
     status: int, meaning: Outcome, ask: Ask, holds: bool
 ) -> None:
+    if ask.conditional and status in CONDITION_REFUSED:
+        assert classify(ask, Response(status, (), b"", TIMING), holds) is Step.ASK_UNCONDITIONALLY
+        ask = replace(ask, etag=None, last_modified=None)
     assert classify(ask, Response(status, (), b"", TIMING), holds) is meaning
 
 
@@ -165,7 +171,9 @@ def test_every_status_has_a_meaning_and_only_the_right_ones_bring_or_bury_a_reco
     assert (meaning is Step.FOLLOW) == (status in REDIRECT_STATUSES)
     if status >= 500:
         assert meaning is Outcome.RETRY_LATER
-    if status not in (200, 203, 304, 404, 410, *REDIRECT_STATUSES):
+    refused = ask.conditional and status in CONDITION_REFUSED
+    assert not refused or meaning is Step.ASK_UNCONDITIONALLY
+    if status not in (200, 203, 304, 404, 410, *REDIRECT_STATUSES) and not refused:
         assert settled
 
 
@@ -192,3 +200,8 @@ def test_the_outcomes_are_those_that_observations_promise() -> None:
         " blocked refused retry_later error"
     )
     assert {str(outcome) for outcome in Outcome} == set(promised.split())
+
+
+@pytest.mark.parametrize("status", [300, 305, 306])
+def test_redirects_that_nobody_follows_are_errors(status: int) -> None:
+    assert classify(PLAIN, Response(status, (("location", "/b"),), b"", TIMING), True) is Outcome.ERROR

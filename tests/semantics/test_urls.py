@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental_crawl.semantics.urls import InvalidUrl, Pattern, Scope, canonical_url, host_of, origin_of
+from incremental_crawl.semantics.urls import (
+    InvalidUrl,
+    Pattern,
+    Scope,
+    canonical_url,
+    host_of,
+    location_url,
+    origin_of,
+)
 
 TRACKING = ("utm_*", "PHPSESSID", "jsessionid")
 URL_TAILS = st.text(alphabet=ascii_letters + digits + "/.;=&?%#:@*[]|\\ '\"é日\t\n\ud83d", max_size=60)
@@ -198,3 +206,13 @@ def test_a_scope_is_its_hosts_narrowed_by_patterns() -> None:
 
 def test_a_scope_without_patterns_is_all_of_its_hosts() -> None:
     assert Scope(frozenset({"site.example:8443"})).contains("https://site.example:8443/any?thing")
+
+
+@given(st.text(st.characters(max_codepoint=255), max_size=50))
+def test_the_bytes_of_a_location_give_a_canonical_url_or_none(location: str) -> None:
+    try:
+        url = location_url(location, "https://a.example/x/y")
+    except InvalidUrl:
+        return
+    assert url.isascii()
+    assert canonical_url(url) == url

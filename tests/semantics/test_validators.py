@@ -14,8 +14,10 @@ from incremental_crawl.semantics.validators import (
     from_response,
     has_weak_date,
     merge_not_modified,
+    repeated,
     representation,
     weakly_equal,
+    without_cookies,
 )
 
 DATE = "Mon, 30 Nov 2026 12:00:00 GMT"
@@ -168,27 +170,46 @@ REQUEST = {
     "accept-encoding": "gzip, br",
     "accept-language": "en",
     "user-agent": "crawler/1",
+    "authorization": "Bearer token",
 }
+KEY = bytes(range(32))
 
 
 @pytest.mark.parametrize("name", sorted(REQUEST))
-def test_each_negotiated_header_makes_another_representation(name: str) -> None:
-    assert representation(REQUEST | {name: "other"}) != representation(REQUEST)
-    assert representation({key: value for key, value in REQUEST.items() if key != name}) != representation(REQUEST)
+def test_each_header_makes_another_representation(name: str) -> None:
+    held = representation(REQUEST, KEY)
+    assert representation(REQUEST | {name: "other"}, KEY) != held
+    assert representation({key: value for key, value in REQUEST.items() if key != name}, KEY) != held
+    assert representation(REQUEST | {"x-own": "1"}, KEY) != held
 
 
-def test_a_representation_does_not_depend_on_spelling_order_or_other_headers() -> None:
+def test_a_representation_does_not_depend_on_spelling_or_order() -> None:
     spelled = {name.title(): value for name, value in reversed(REQUEST.items())}
-    same = representation(spelled | {"If-None-Match": '"a"', "Cache-Control": "no-cache", "Host": "a.example"})
-    assert same == representation(REQUEST)
+    assert representation(spelled, KEY) == representation(REQUEST, KEY)
 
 
 @given(st.permutations(sorted(REQUEST.values())))
 def test_values_that_change_places_are_another_representation(values: list[str]) -> None:
     other = dict(zip(sorted(REQUEST), values, strict=True))
-    assert (representation(other) == representation(REQUEST)) is (other == REQUEST)
+    assert (representation(other, KEY) == representation(REQUEST, KEY)) is (other == REQUEST)
 
 
-def test_a_representation_is_the_same_in_every_process() -> None:
-    assert representation(REQUEST) == "43835710e9f873d6"
-    assert len(representation({})) == 16
+def test_a_representation_is_the_same_in_every_process_and_tells_nothing_without_the_key() -> None:
+    assert representation(REQUEST, KEY) == representation(REQUEST, KEY) == "771d605fb29b6da0"
+    assert representation(REQUEST, bytes(32)) != representation(REQUEST, KEY)
+    assert len(representation({}, KEY)) == 16
+
+
+def test_the_cookies_of_a_gate_are_told_by_their_names() -> None:
+    with_cookie = representation(REQUEST, KEY, "seen=1; id=abc")
+    assert with_cookie == representation(REQUEST, KEY, "id=xyz; seen=2")
+    assert with_cookie != representation(REQUEST, KEY, "id=abc")
+    assert with_cookie != representation(REQUEST, KEY)
+    assert without_cookies(with_cookie) == without_cookies(representation(REQUEST, KEY)) == representation(REQUEST, KEY)
+    assert without_cookies(None) is None
+
+
+def test_validators_in_several_lines_are_told() -> None:
+    assert repeated((("etag", '"a"'), ("etag", '"b"'))) == ("2 lines of etag; the first counts",)
+    assert repeated((("etag", '"a"'), ("last-modified", DATE), ("x", "1"), ("x", "2"))) == ()
+    assert from_response((("etag", '"a"'), ("etag", '"b"'))).etag == '"a"'

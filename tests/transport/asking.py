@@ -8,11 +8,14 @@ from typing import Any
 
 from incremental_crawl.config.site import Politeness
 from incremental_crawl.semantics.answers import Answer, Ask, Purpose
-from incremental_crawl.semantics.robots import RobotsRules
+from incremental_crawl.semantics.request_headers import RequestHeaders
+from incremental_crawl.semantics.strain import HostStrain
 from incremental_crawl.transport.addresses import AddressGuard
 from incremental_crawl.transport.budget import Budget
 from incremental_crawl.transport.client import AiohttpTransport
 from incremental_crawl.transport.exchange import Exchange
+from incremental_crawl.transport.memory import Memory
+from incremental_crawl.transport.robots_lookup import KnownRobots
 from tests.transport.raw_server import RawServer, Script
 
 LOOPBACK = AddressGuard(["127.0.0.0/8"])
@@ -34,23 +37,26 @@ def exchange(
     transport: AiohttpTransport | None = None,
     budget: Budget | None = None,
     on_answer: Callable[[Ask, Answer], None] | None = None,
-    robots: Mapping[str, RobotsRules] | None = None,
-    headers: Mapping[str, str] | None = None,
+    robots: Mapping[str, KnownRobots] | None = None,
+    headers: RequestHeaders | Mapping[str, str] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    not_before: Mapping[str, datetime] | None = None,
+    strains: Mapping[str, HostStrain] | None = None,
+    chance: Callable[[], float] = lambda: 0.0,
     **politeness: Any,
 ) -> Exchange:
     """An exchange that may dial loopback; further names are settings of `politeness`."""
     settings = {"requests_per_second": None, "respect_robots": False} | politeness
     return Exchange(
         Politeness(**settings),
-        {"Accept-Encoding": "gzip", "User-Agent": "tests"} if headers is None else headers,
+        headers
+        if isinstance(headers, RequestHeaders)
+        else RequestHeaders({"Accept-Encoding": "gzip", "User-Agent": "tests"} if headers is None else headers),
         transport or AiohttpTransport(LOOPBACK),
         clock,
         budget or Budget(),
         on_answer,
-        robots,
-        not_before,
+        Memory(robots or {}, strains or {}),
+        chance,
     )
 
 

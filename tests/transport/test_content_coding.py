@@ -153,6 +153,16 @@ def test_output_that_fills_a_piece_exactly_is_not_lost(beyond: int) -> None:
     assert decode(raw_deflate(data), "deflate")[0] == data
 
 
+@pytest.mark.parametrize("step", [0, 7])
+@pytest.mark.parametrize("coding", CODERS)
+def test_a_page_that_grows_a_thousandfold_is_whole(coding: str, step: int) -> None:
+    page = b" " * 3_000_000
+    assert (
+        decode(CODERS[coding](page), coding, limit=len(page), step=step * 1_000 if coding == "identity" else step)[0]
+        == page
+    )
+
+
 def test_the_limit_itself_is_allowed() -> None:
     assert len(decode(gzip.compress(b"a" * LIMIT), "gzip")[0]) == LIMIT
     with pytest.raises(TooLarge):

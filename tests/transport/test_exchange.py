@@ -22,6 +22,7 @@ from incremental_crawl.semantics.answers import (
     Response,
     first,
 )
+from incremental_crawl.semantics.request_headers import RequestHeaders
 from incremental_crawl.transport.addresses import AddressGuard
 from incremental_crawl.transport.client import AiohttpTransport
 from tests.transport.asking import Log, exchange, fetched, page
@@ -160,6 +161,10 @@ async def test_two_etag_lines_stay_two() -> None:
     assert isinstance(received, Response)
     assert [value for name, value in received.headers if name == "etag"] == ['"one"', '"two"']
     assert first(received.headers, "etag") == '"one"'
+    assert received.warnings == ("2 lines of etag; the first counts",)
+    confirmed = await fetched(head(b"304 Not Modified", b'ETag: "one"', b'ETag: "two"'), ask={"etag": '"one"'})
+    assert isinstance(confirmed, NotModified)
+    assert confirmed.warnings == received.warnings
 
 
 @pytest.mark.parametrize("path", ["/%7Euser/~x", "/a[1]?b=[2]&c|d", "/?", "/x?q=a+b%20c"])
@@ -356,3 +361,33 @@ async def test_the_clock_may_stand_still() -> None:
         await asking.ask(page(server.url()), 1)
         assert asking.not_before(server.host) == now + timedelta(seconds=1)
         assert body_of(await asking.ask(page(server.url()), 1)) == HTML
+
+
+async def test_own_headers_go_to_their_origins_alone() -> None:
+    async with RawServer(ok(b"")) as shop, RawServer(ok(b"")) as other:
+        headers = RequestHeaders(
+            {"Accept": "text/html"}, {"Authorization": "hush", "accept": "*/*"}, frozenset({f"http://{shop.host}"})
+        )
+        async with exchange(headers=headers) as asking:
+            for server in (shop, other, shop):
+                await asking.ask(page(server.url()), 1)
+            await asking.ask(page(f"http://localhost:{shop.port}/"), 1)
+    sent = [(each.values(b"Authorization"), each.values(b"Accept")) for each in (*shop.requests, *other.requests)]
+    assert sent == [([b"hush"], [b"*/*"])] * 2 + [([], [b"text/html"])] * 2
+
+
+async def test_a_cookie_is_sent_with_its_request_and_no_other() -> None:
+    async with RawServer(ok(b"", b"Set-Cookie: kept=no; Path=/")) as server:
+        async with exchange() as asking:
+            await asking.ask(page(server.url(), cookie="seen=caf\xe9"), 1)
+            await asking.ask(page(server.url()), 1)
+        own = RequestHeaders({}, {"cookie": "login=x; seen=0"}, frozenset({f"http://{server.host}"}))
+        async with exchange(headers=own) as asking:
+            await asking.ask(page(server.url(), cookie="seen=1"), 1)
+            await asking.ask(page(server.url()), 1)
+    assert [each.values(b"Cookie") for each in server.requests] == [
+        [b"seen=caf\xe9"],
+        [],
+        [b"login=x; seen=1"],
+        [b"login=x; seen=0"],
+    ]

@@ -1,5 +1,5 @@
 -- What the gate judges. Audits and never-held pages do not count; a page whose last word is a failure failed. At the
--- sweep only hosts whose 304s are proved count, and a 200 with the very bytes that are held is no change.
+-- sweep only path groups whose 304s are proved count, and a 200 with the very bytes that are held is no change.
 WITH decided AS (
     SELECT url, arg_max(outcome, seq) AS outcome FROM proposals WHERE visit = $visit GROUP BY url
 ), checks AS (
@@ -12,9 +12,9 @@ WITH decided AS (
     SELECT o.outcome = 'modified' AND o.body_sha256 IS DISTINCT FROM k.body_sha256 AS changed
     FROM outbox_observations o
     JOIN current_urls k ON k.url = o.url
-    JOIN hosts h ON h.host = regexp_extract(o.url, '^[^/]*//([^/?#]*)', 1)
+    JOIN trust_of_urls t ON t.url = o.url
     WHERE o.visit = $visit AND o.purpose = 'sweep' AND o.conditional AND o.outcome IN ('not_modified', 'modified')
-      AND NOT k.stale AND h.not_modified > h.same_hash
+      AND NOT k.stale AND t.own.recent_not_modified > t.own.recent_same_record
 ), judged AS (
     SELECT outcome = 'changed' AS changed FROM proposals WHERE visit = $visit AND compared
     UNION ALL

@@ -23,6 +23,8 @@ SELECT
     (SELECT count(*) FROM last_word
      WHERE outcome IN ('incomplete', 'empty', 'blocked', 'refused', 'retry_later', 'error')) AS failed,
     (SELECT count(*) FROM o WHERE purpose = 'audit') AS audits,
+    -- A condition that was answered 304 once more although the page had changed.
+    (SELECT count(*) FROM o WHERE purpose = 'confirm' AND outcome = 'not_modified') AS false_304,
     (SELECT coalesce(sum(bytes), 0) FROM o) AS bytes_received,
     (SELECT coalesce(sum(body_bytes), 0) FROM known_urls WHERE held AND gone_since IS NULL AND redirect_to IS NULL) AS bytes_full,
     (SELECT min(next_due) FROM known_urls) AS next_due

@@ -3,6 +3,15 @@
 
 CREATE TABLE meta (key VARCHAR NOT NULL, value VARCHAR NOT NULL);
 
+-- `host:port` of a URL, and the first segment of its path: different back ends answer under one host name.
+CREATE MACRO host_of(url) AS regexp_extract(url, '^[^/]*//([^/?#]*)', 1);
+CREATE MACRO path_group_of(url) AS
+    coalesce(nullif(regexp_extract(url, '^[^/]*//[^/?#]*(/[^/?#]+/)', 1), ''), '/');
+-- Entity tags for comparison: without W/, without the suffix of a content coding (semantics.trust), without both.
+CREATE MACRO weak_free(tag) AS regexp_replace(tag, '^W/', '');
+CREATE MACRO has_suffix(tag) AS regexp_matches(tag, '[-;.](gzip|gz|br|zstd|deflate|df)"$');
+CREATE MACRO bare_tag(tag) AS regexp_replace(weak_free(tag), '[-;.](gzip|gz|br|zstd|deflate|df)"$', '"');
+
 CREATE TABLE visits (
     visit INTEGER NOT NULL,
     day DATE NOT NULL,
@@ -42,6 +51,7 @@ CREATE TABLE known_urls (
     body_sha256 VARCHAR,
     meta_sha256 VARCHAR,
     charset VARCHAR,
+    charset_source VARCHAR,               -- where the charset was found; with what the page says against its header
     mask VARCHAR,
     page_type VARCHAR,
     extractor_version VARCHAR,
@@ -74,7 +84,7 @@ CREATE TABLE plan (
     visit INTEGER NOT NULL,
     seq BIGINT NOT NULL,
     url VARCHAR NOT NULL,
-    reason VARCHAR NOT NULL,              -- new, modified, hash_check, audit, stale_record, retry
+    reason VARCHAR NOT NULL,              -- new, modified, hash_check, audit, recheck, stale_record, retry
     state VARCHAR NOT NULL,               -- todo, fetched, failed, moved
     depth INTEGER NOT NULL,
     source VARCHAR NOT NULL,
@@ -86,6 +96,7 @@ CREATE TABLE plan (
     headers VARCHAR,                      -- JSON list of [name, value]
     length_unverified BOOLEAN NOT NULL DEFAULT false,
     hop_url VARCHAR,
+    representation VARCHAR,               -- of the request that brought the body
     body_sha256 VARCHAR,
     body_bytes BIGINT,
     spool_file VARCHAR,
@@ -221,14 +232,98 @@ CREATE TABLE hosts (
     last_modified_trusted BOOLEAN NOT NULL,
     head_trusted BOOLEAN NOT NULL,
     blocked_since TIMESTAMPTZ,
-    verdict VARCHAR NOT NULL,
-    not_before TIMESTAMPTZ,               -- Retry-After, kept across runs
-    recent_not_modified DOUBLE NOT NULL DEFAULT 0,  -- the same counts, halved at every visit that adds to them
-    recent_same_hash DOUBLE NOT NULL DEFAULT 0
+    verdict VARCHAR NOT NULL
+);
+
+-- What is known of a host's validators, by path group; `hosts` rolls it up. The group `*` takes in those beyond the
+-- most that are kept apart. Columns: semantics.trust.Ledger.
+CREATE TABLE ledger (
+    host VARCHAR NOT NULL,
+    path_group VARCHAR NOT NULL,
+    mode VARCHAR NOT NULL,
+    cause VARCHAR NOT NULL,
+    suspected VARCHAR NOT NULL,
+    suspected_visits INTEGER NOT NULL,
+    conditional BIGINT NOT NULL,
+    not_modified BIGINT NOT NULL,
+    same_record BIGINT NOT NULL,
+    recent_not_modified DOUBLE NOT NULL,
+    recent_same_record DOUBLE NOT NULL,
+    flips BIGINT NOT NULL,
+    unasked BIGINT NOT NULL,
+    bodies BIGINT NOT NULL,
+    bare BIGINT NOT NULL,
+    audits BIGINT NOT NULL,
+    clean_audits BIGINT NOT NULL,
+    false_304 BIGINT NOT NULL,
+    distrusted INTEGER NOT NULL,
+    retry_at TIMESTAMPTZ,
+    head_agreed BIGINT NOT NULL,
+    head_disagreed BIGINT NOT NULL
+);
+
+-- How strained hosts are, kept across runs: Retry-After or back-off, and what the interval between requests grew to.
+CREATE TABLE host_pauses (
+    host VARCHAR NOT NULL, not_before TIMESTAMPTZ, incidents INTEGER NOT NULL, interval_s DOUBLE NOT NULL
+);
+
+-- Hosts that stood something else in their pages' place: how often in a row, by what, and until when they rest.
+-- Columns: semantics.host_rest.HostBlocks.
+CREATE TABLE host_blocks (
+    host VARCHAR NOT NULL,
+    since TIMESTAMPTZ,
+    blocks INTEGER NOT NULL,
+    signs INTEGER NOT NULL,
+    rests INTEGER NOT NULL,
+    next_try TIMESTAMPTZ,
+    kind VARCHAR,
+    reason VARCHAR,
+    answered_in INTEGER NOT NULL,
+    visit INTEGER NOT NULL
+);
+
+-- Pages whose last check was blocked, and by which body; the digests are those of the answer, not of the record.
+CREATE TABLE blocked_pages (
+    url VARCHAR NOT NULL,
+    host VARCHAR NOT NULL,
+    visit INTEGER NOT NULL,
+    seen_at TIMESTAMPTZ NOT NULL,
+    kind VARCHAR NOT NULL,
+    sentence VARCHAR NOT NULL,
+    strong BOOLEAN NOT NULL,
+    body_sha256 VARCHAR,
+    content_sha256 VARCHAR
+);
+
+-- In how many visits a host showed the same body in its pages' place: what stays is the page, in the end.
+CREATE TABLE blocked_bodies (
+    host VARCHAR NOT NULL,
+    digest VARCHAR NOT NULL,
+    first_at TIMESTAMPTZ NOT NULL,
+    visits INTEGER NOT NULL,
+    visit INTEGER NOT NULL
+);
+
+-- A few of these bodies for a person to look at.
+CREATE TABLE blocked_samples (
+    host VARCHAR NOT NULL,
+    url VARCHAR NOT NULL,
+    seen_at TIMESTAMPTZ NOT NULL,
+    status INTEGER,
+    kind VARCHAR NOT NULL,
+    sentence VARCHAR NOT NULL,
+    headers VARCHAR NOT NULL,             -- JSON list of [name, value]
+    body BLOB NOT NULL
 );
 
 CREATE TABLE robots (
-    origin VARCHAR NOT NULL, visit INTEGER NOT NULL, body BLOB NOT NULL, etag VARCHAR, last_modified VARCHAR
+    origin VARCHAR NOT NULL,
+    visit INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    etag VARCHAR,
+    last_modified VARCHAR,
+    read_at TIMESTAMPTZ,                  -- when it was last read or revalidated
+    representation VARCHAR                -- fingerprint of the request headers that it answered
 );
 
 -- Sitemaps and feeds as they were last read; a hint's file, never a page.
@@ -252,6 +347,10 @@ CREATE TABLE listings (source VARCHAR NOT NULL, url VARCHAR NOT NULL, lastmod VA
 -- What further loads taught about a page type: on how many pages an element path stood still, or moved.
 CREATE TABLE noise_evidence (page_type VARCHAR NOT NULL, path UBIGINT NOT NULL, stable INTEGER NOT NULL, moved INTEGER NOT NULL);
 
+CREATE VIEW hosts_now AS
+    SELECT h.*, p.not_before, coalesce(p.incidents, 0) AS incidents, p.interval_s
+    FROM hosts h LEFT JOIN host_pauses p USING (host);
+
 CREATE VIEW schema_version AS SELECT "value"::INTEGER AS "version" FROM meta WHERE "key" = 'schema_version';
 
 CREATE VIEW current_urls AS
@@ -267,7 +366,7 @@ CREATE VIEW pages AS
              THEN format('body_snapshots/site={}/day={}/visit-{}.parquet',
                          (SELECT max("value") FROM meta WHERE "key" = 'site'), body_day::VARCHAR, body_visit) END AS body_path,
         next_due, redirect_to, gone_since, failures, lastmod, page_type, extractor_version, stale,
-        source, listed, first_seen, charset, mask, body_bytes, weak_date
+        source, listed, first_seen, charset, charset_source, mask, body_bytes, weak_date
     FROM current_urls WHERE held;
 
 CREATE VIEW frontier AS
@@ -277,6 +376,14 @@ CREATE VIEW frontier AS
 CREATE VIEW redirect_hops AS
     SELECT url, hop_url, hop_etag AS etag, hop_last_modified AS last_modified, representation
     FROM current_urls WHERE hop_url IS NOT NULL;
+
+-- The ledger that speaks for a known URL: that of its path group, else that of its host's other groups.
+CREATE VIEW trust_of_urls AS
+    SELECT k.url, CASE WHEN l.host IS NULL THEN o ELSE l END AS own
+    FROM current_urls k
+    LEFT JOIN ledger l ON l.host = host_of(k.url) AND l.path_group = path_group_of(k.url)
+    LEFT JOIN ledger o ON o.host = host_of(k.url) AND o.path_group = '*'
+    WHERE l.host IS NOT NULL OR o.host IS NOT NULL;
 
 CREATE VIEW plan_now AS
     SELECT * FROM plan QUALIFY row_number() OVER (PARTITION BY visit, url ORDER BY seq DESC) = 1;
