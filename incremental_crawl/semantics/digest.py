@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
+_lines = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 # Beyond this many places a plain number would be mostly zeros, so that it keeps its exponent.
 _PLAIN_PLACES = 40
@@ -48,6 +49,8 @@ def canonical_json(value: object) -> str:
     if isinstance(value, Mapping):
         return _canonical_object(value)
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        if all(type(item) is str for item in value):  # the lines of a page: written in one go
+            return _lines(list(map(_canonical_text, value)))
         return "[" + ",".join(map(canonical_json, value)) + "]"
     raise TypeError(f"canonical JSON cannot hold a {type(value).__name__}; convert it to text or a number first")
 

@@ -19,8 +19,10 @@ from incremental_crawl.storage.migration import migrate
 from incremental_crawl.storage.sql import query
 
 SCHEMA_VERSION = 2
-_MEMORY_LIMIT = "2GB"
-_THREADS = 2
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "2GB",
+    "threads": 2,
+}
 _POLL_S = 0.25
 
 
@@ -135,15 +137,14 @@ def open_state(layout: SiteLayout, purpose: str, now: datetime, wait_s: float = 
     with site_lock(layout.lock_file, purpose, now, wait_s):
         con = _connect(layout.state_file, wait_s)
         try:
-            if (older := _older_version(con)) is not None:
+            found = _schema_version(con)
+            if found is not None and found < SCHEMA_VERSION:
                 con.close()
-                migrate(layout.state_file, older, SCHEMA_VERSION)
+                migrate(layout.state_file, found, SCHEMA_VERSION)
                 con = _connect(layout.state_file, wait_s)
             con.execute("SET TimeZone = 'UTC'")
-            con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
-            con.execute(f"SET threads = {_THREADS}")
             state = State(con, layout)
-            _ensure_schema(state)
+            _ensure_schema(state, found)
             yield state
         finally:
             con.close()
@@ -153,7 +154,7 @@ def _connect(path: Path, wait_s: float) -> duckdb.DuckDBPyConnection:
     deadline = time.monotonic() + wait_s
     while True:
         try:
-            return duckdb.connect(str(path))
+            return duckdb.connect(str(path), config=_SETTINGS)
         except duckdb.IOException as error:
             if "could not set lock" not in str(error).lower():
                 raise StateUnusable(f"{path} cannot be opened: {error}") from None
@@ -169,24 +170,24 @@ def _reader_sentence(path: Path, detail: str) -> str:
     )
 
 
-def _older_version(con: duckdb.DuckDBPyConnection) -> int | None:
-    if not con.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta'").fetchall()[0][0]:
+def _schema_version(con: duckdb.DuckDBPyConnection) -> int | None:
+    """The schema version of an open file, None where it is new."""
+    try:
+        rows = con.execute("""SELECT "value" FROM meta WHERE "key" = 'schema_version'""").fetchall()
+    except duckdb.CatalogException:
         return None
-    rows = con.execute("""SELECT "value"::INTEGER FROM meta WHERE "key" = 'schema_version'""").fetchall()
-    return rows[0][0] if rows and rows[0][0] < SCHEMA_VERSION else None
+    return int(rows[0][0]) if rows else 0
 
 
-def _ensure_schema(state: State) -> None:
-    if not state.value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta'"):
+def _ensure_schema(state: State, found: int | None) -> None:
+    if found is None:
         with state.transaction():
             state.script("schema")
             state.run(
                 "INSERT INTO meta VALUES ('schema_version', ?), ('site', ?), ('first_kept_day', '1970-01-01')",
                 [str(SCHEMA_VERSION), state.layout.site],
             )
-        return
-    found = int(state.meta("schema_version") or 0)
-    if found > SCHEMA_VERSION:
+    elif found > SCHEMA_VERSION:
         raise StateTooNew(
             f"{state.layout.state_file} has schema_version {found}, this release reads up to {SCHEMA_VERSION}: "
             "install the newer release that wrote it"

@@ -127,7 +127,7 @@ def test_a_kill_after_each_durable_step_loses_nothing(disturbance: Disturbance, 
 @pytest.mark.parametrize(
     "kills",
     [
-        pytest.param(20, marks=pytest.mark.timeout(240)),
+        pytest.param(6, marks=pytest.mark.timeout(240)),
         pytest.param(200, marks=[pytest.mark.soak, pytest.mark.timeout(3600)]),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_hop_to_another_host_asks_that_hosts_rules(tmp_path: Path, origin: Pag
         assert "/p" not in scene.texts()
 
 
-@pytest.mark.parametrize("broken", [status(500), status(503), status(429), dropped])
+@pytest.mark.parametrize("broken", [status(500), dropped])
 def test_the_last_good_rules_bridge_a_day_and_no_more(tmp_path: Path, origin: PagesOrigin, broken: Answer) -> None:
     origin.pages["/robots.txt"] = robots("Disallow: /private")
     scene = Scene(tmp_path, origin)
