@@ -65,13 +65,14 @@ def test_made_up_documents_change_exactly_when_they_change(tmp_path: Path, valid
 
 WHOLE = [
     pytest.param("both", 0.0, 17, 0.03, marks=pytest.mark.soak),
+    pytest.param("both", 0.02, 17, 0.06, marks=pytest.mark.soak),
     pytest.param("none", 0.02, 17, None, marks=pytest.mark.soak),
 ]
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    ("validators", "audit_share", "visits", "most"), [("both", 0.02, 17, 0.06), ("none", 0.02, 4, None), *WHOLE]
+    ("validators", "audit_share", "visits", "most"), [("both", 0.02, 9, 0.06), ("none", 0.02, 4, None), *WHOLE]
 )
 def test_sixteen_weeks_of_real_edits_are_found_for_few_bytes(
     tmp_path: Path, validators: str, audit_share: float, visits: int, most: float | None
