@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import unquote
 
@@ -41,7 +41,3 @@ class Reply:
     body: bytes = b""
     delay_s: float = 0.0
     drop: bool = False
-
-    def with_headers(self, *lines: tuple[str, str]) -> Reply:
-        """The same answer with further header lines at its end."""
-        return replace(self, headers=(*self.headers, *lines))

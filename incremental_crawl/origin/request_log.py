@@ -65,10 +65,6 @@ class RequestLog:
     def __len__(self) -> int:
         return len(self._requests)
 
-    def for_path(self, path: str) -> list[LoggedRequest]:
-        """The requests for one path, whatever their query."""
-        return [request for request in self if request.path.partition("?")[0] == path]
-
     @property
     def body_bytes(self) -> int:
         """Bytes of all bodies sent, content-coding included."""

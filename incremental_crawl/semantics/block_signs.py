@@ -203,11 +203,6 @@ def address_sign(url: str) -> BlockSign | None:
     return None
 
 
-def home_sign(target: str) -> BlockSign:
-    """A redirect from elsewhere to the home page: that is how sites hide a missing page."""
-    return BlockSign(BlockKind.SOFT_404, f"redirect to the home page {target}")
-
-
 def shared_sign(pages: int) -> BlockSign:
     """Pages that were different from one another and suddenly are one."""
     sentence = f"{pages} pages of the host that were different share one body now"

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import replace
 
 from incremental_crawl.extraction.extract import Page
-from incremental_crawl.semantics.answers import Purpose, first
 from incremental_crawl.stages import charset_drift
 from incremental_crawl.stages.asking import Asker
 from incremental_crawl.stages.auditing import Auditor
 from incremental_crawl.stages.blocked_pages import BlockedPages
 from incremental_crawl.stages.cases import Case, Cases
-from incremental_crawl.stages.conversation import Conversation
 from incremental_crawl.stages.head_probing import HeadProber
-from incremental_crawl.stages.in_flight import in_flight
 from incremental_crawl.stages.judging import NOT_LOADED, Judge
 from incremental_crawl.stages.link_planning import LinkPlanner
 from incremental_crawl.stages.proposing import Proposer
@@ -26,7 +22,6 @@ from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.rows import Observation, PlanRow
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
-from incremental_crawl.transport.budget import BudgetSpent
 
 _CUT_SHORT = (
     "seemed changed, but only the end of the connection ended the body, and a second load was another one: "
@@ -69,25 +64,12 @@ class Decider:
 
     async def _fetch_pairs(self, cases: Sequence[Case]) -> list[Observation]:
         """Fetch pages that seem changed once more, at once, to tell noise from change; then judge them."""
-        observations: list[Observation] = []
-        limit = self._run.site.politeness.fetch_concurrency
-
-        async def ask(case: Case) -> Conversation:
-            return await self._asker.page(case.page, Purpose.MASK, limit, no_cache=True)
-
-        fetched: list[tuple[Case, bytes, str | None]] = []
-        async with aclosing(in_flight(iter(cases), ask, limit)) as results:
-            async for case, talk in results:
-                if not isinstance(talk, BudgetSpent) and talk.body is not None:
-                    fetched.append((case, talk.body, first(talk.answer.headers, "content-type")))
-                if not isinstance(talk, BudgetSpent):
-                    observations.extend(talk.observations)
-        asked = {id(case) for case, _, _ in fetched}
+        loaded, observations = await self._second_loads.load(cases)
+        asked = {id(case) for case, _ in loaded}
         for case in cases:
             case.unsure = None if id(case) in asked else NOT_LOADED
-        pages = (Page(case.row.url, body, kind, case.page.charset) for case, body, kind in fetched)
-        for (case, _, _), extract in zip(fetched, self._cases.extracted(pages, False), strict=True):
-            self._judge.learn(case, extract)
+        for case, again in loaded:
+            self._judge.learn(case, again)
         for case in cases:
             case.judgement = self._judge.judge(case)
         return observations

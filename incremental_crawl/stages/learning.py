@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from incremental_crawl.semantics.trust import Evidence, Ledger, TrustMode, learn
+from incremental_crawl.semantics.trust import Ledger, TrustMode, learn
 from incremental_crawl.semantics.trust_verdict import host_mode, host_verdict
 from incremental_crawl.stages.site_run import SiteRun
 from incremental_crawl.storage import ledger
@@ -45,8 +45,3 @@ def host_row(host: str, groups: Sequence[Ledger]) -> HostRow:
         head_trusted=any(own.head_trusted for own in groups),
         verdict=host_verdict(groups),
     )
-
-
-def false_304s(seen: dict[tuple[str, str], Evidence]) -> int:
-    """How many 304s a visit proved to be false."""
-    return sum(own.false_304 for own in seen.values())

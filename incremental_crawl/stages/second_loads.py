@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from incremental_crawl.extraction.extract import Page
+from incremental_crawl.extraction.extract import Extract, Page
 from incremental_crawl.semantics.answers import Purpose, first
 from incremental_crawl.stages.asking import Asker
 from incremental_crawl.stages.cases import Case, Cases
@@ -26,8 +26,8 @@ class SecondLoads:
         self._judge = judge
         self._limit = run.site.politeness.fetch_concurrency
 
-    async def question(self, cases: Sequence[Case], doubt: str) -> list[Observation]:
-        """Put off, for the reason `doubt`, whatever a second load does not confirm; returns what was observed."""
+    async def load(self, cases: Sequence[Case]) -> tuple[list[tuple[Case, Extract]], list[Observation]]:
+        """Those of the cases that could be loaded once more, each with what was found, and what was observed."""
         observations: list[Observation] = []
         loaded: list[tuple[Case, bytes, str | None]] = []
 
@@ -37,15 +37,19 @@ class SecondLoads:
         async with aclosing(in_flight(iter(cases), ask, self._limit)) as results:
             async for case, talk in results:
                 if isinstance(talk, BudgetSpent):
-                    case.put_off(doubt)
                     continue
                 observations.extend(talk.observations)
-                if talk.body is None:
-                    case.put_off(doubt)
-                else:
+                if talk.body is not None:
                     loaded.append((case, talk.body, first(talk.answer.headers, "content-type")))
         pages = (Page(case.row.url, body, kind, case.page.charset) for case, body, kind in loaded)
-        for (case, _, _), again in zip(loaded, self._cases.extracted(pages, False), strict=True):
-            if not self._judge.stands(case, again):
+        found = self._cases.extracted(pages, False)
+        return [(case, again) for (case, _, _), again in zip(loaded, found, strict=True)], observations
+
+    async def question(self, cases: Sequence[Case], doubt: str) -> list[Observation]:
+        """Put off, for the reason `doubt`, whatever a second load does not confirm; returns what was observed."""
+        loaded, observations = await self.load(cases)
+        confirmed = {id(case) for case, again in loaded if self._judge.stands(case, again)}
+        for case in cases:
+            if id(case) not in confirmed:
                 case.put_off(doubt)
         return observations
