@@ -58,6 +58,8 @@ def _block(
     by_body: bool | None,
 ) -> None:
     """Make failed checks of pages; `by_body` says which digest they share, None where it is an address."""
+    if not found:
+        return
     stay = blocks.bodies_that_stay(state, visit.visit, run.clock())
     shared = {own.url: own for own in found if (own.host, own.digest) not in stay}
     if not shared:

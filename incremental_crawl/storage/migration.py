@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 
 from incremental_crawl.storage.durable import sync_directory
+from incremental_crawl.storage.engine import quoted
 from incremental_crawl.storage.sql import query
 
 
@@ -25,7 +26,7 @@ def migrate(path: Path, found: int, wanted: int) -> Path:
     with duckdb.connect(str(fresh)) as con:
         con.execute("SET TimeZone = 'UTC'")
         con.execute(query("schema"))
-        con.execute(f"ATTACH '{_quoted(path)}' AS older (READ_ONLY)")
+        con.execute(f"ATTACH '{quoted(path)}' AS older (READ_ONLY)")
         for table, columns in _common_columns(con).items():
             names = ", ".join(f'"{name}"' for name in columns)
             con.execute(f'INSERT INTO "{table}" ({names}) SELECT {names} FROM older."{table}"')
@@ -71,7 +72,3 @@ def _common_columns(con: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
     for table, column in rows:
         common.setdefault(table, []).append(column)
     return common
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

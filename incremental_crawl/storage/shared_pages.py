@@ -77,6 +77,8 @@ def drop_targets(state: State, visit: int, targets: Sequence[str]) -> None:
         "NOT EXISTS (SELECT 1 FROM current_urls k WHERE k.url = c.url) AND NOT EXISTS "
         "(SELECT 1 FROM plan_now m WHERE m.visit = $visit AND m.state = 'moved' AND m.moved_to = c.url)"
     )
+    if not targets:
+        return
     with _urls(state, targets):
         for table in ("plan", "proposals"):
             state.run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
@@ -13,17 +13,16 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from incremental_crawl.storage.engine import attached
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.lock import SiteLocked, site_lock
 from incremental_crawl.storage.migration import migrate
 from incremental_crawl.storage.sql import query
 
 SCHEMA_VERSION = 2
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "memory_limit": "2GB",
-    "threads": 2,
-}
 _POLL_S = 0.25
+_SCHEMAS: dict[str, pa.Schema] = {}
+"""The schemas of tables that were asked for: the same in every state of this release."""
 
 
 class StateTooNew(Exception):
@@ -40,7 +39,6 @@ class State:
     def __init__(self, con: duckdb.DuckDBPyConnection, layout: SiteLayout) -> None:
         self._con = con
         self.layout = layout
-        self._schemas: dict[str, pa.Schema] = {}
 
     def run(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> None:
         """Execute a statement and drop its result."""
@@ -58,9 +56,8 @@ class State:
 
     def value(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Any:
         """The first column of the first row, or None."""
-        row = self._con.execute(sql, parameters).fetchone()
-        self._con.execute("SELECT 1").fetchall()
-        return row[0] if row else None
+        rows = self.rows(sql, parameters)
+        return rows[0][0] if rows else None
 
     def arrow(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> pa.Table:
         """The result as one Arrow table."""
@@ -88,9 +85,9 @@ class State:
 
     def schema(self, table: str) -> pa.Schema:
         """The Arrow schema of a table or view."""
-        if table not in self._schemas:
-            self._schemas[table] = self.arrow(f'SELECT * FROM "{table}" LIMIT 0').schema
-        return self._schemas[table]
+        if table not in _SCHEMAS:
+            _SCHEMAS[table] = self.arrow(f'SELECT * FROM "{table}" LIMIT 0').schema
+        return _SCHEMAS[table]
 
     @contextmanager
     def bound(self, name: str, table: pa.Table) -> Iterator[None]:
@@ -134,27 +131,23 @@ def open_state(layout: SiteLayout, purpose: str, now: datetime, wait_s: float = 
     Waits at most `wait_s` seconds for the lock and for a reader that keeps the file open. A file of an older release is
     migrated first. Raises `SiteLocked` naming the holder, and `StateTooNew` where a newer release wrote the file.
     """
-    with site_lock(layout.lock_file, purpose, now, wait_s):
-        con = _connect(layout.state_file, wait_s)
-        try:
-            found = _schema_version(con)
-            if found is not None and found < SCHEMA_VERSION:
-                con.close()
-                migrate(layout.state_file, found, SCHEMA_VERSION)
-                con = _connect(layout.state_file, wait_s)
-            con.execute("SET TimeZone = 'UTC'")
-            state = State(con, layout)
-            _ensure_schema(state, found)
-            yield state
-        finally:
-            con.close()
+    with site_lock(layout.lock_file, purpose, now, wait_s), ExitStack() as opened:
+        con = _attach(layout.state_file, wait_s, opened)
+        found = _schema_version(con)
+        if found is not None and found < SCHEMA_VERSION:
+            opened.close()
+            migrate(layout.state_file, found, SCHEMA_VERSION)
+            con = _attach(layout.state_file, wait_s, opened)
+        state = State(con, layout)
+        _ensure_schema(state, found)
+        yield state
 
 
-def _connect(path: Path, wait_s: float) -> duckdb.DuckDBPyConnection:
+def _attach(path: Path, wait_s: float, opened: ExitStack) -> duckdb.DuckDBPyConnection:
     deadline = time.monotonic() + wait_s
     while True:
         try:
-            return duckdb.connect(str(path), config=_SETTINGS)
+            return opened.enter_context(attached(path))
         except duckdb.IOException as error:
             if "could not set lock" not in str(error).lower():
                 raise StateUnusable(f"{path} cannot be opened: {error}") from None

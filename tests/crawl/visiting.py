@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ class CrawledSite:
             for name in ("body_snapshots", "page_records", "page_diffs", "tombstones", "observations", "records")
         }
         globs |= {name: f"read_parquet('{self.data}/{name}/*/*.parquet')" for name in ("pages", "hosts")}
-        with duckdb.connect() as con:
+        with _reader().cursor() as con:
             con.execute("SET TimeZone = 'UTC'")
             return con.execute(sql.format(**globs)).fetchall()
 
@@ -115,6 +116,12 @@ class CrawledSite:
             f"SELECT kind, regexp_replace(url, '^[^/]*//[^/]*', '') FROM {{page_diffs}} {which} ORDER BY ALL"
         )
         return [(kind, path) for kind, path in rows]
+
+
+@cache
+def _reader() -> duckdb.DuckDBPyConnection:
+    """One engine for all queries: to start one takes longer than to ask it."""
+    return duckdb.connect(config={"enable_external_file_cache": False})
 
 
 def local_site(start: str, **settings: Any) -> dict[str, Any]:
