@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
+from incremental_crawl.semantics.server_software import NOTHING_SAID, HostSigns
+from incremental_crawl.semantics.server_ways import told_of
 from incremental_crawl.semantics.trust import ENOUGH_ANSWERS, Ledger, Signature, TrustMode
 
 _CONFIDENCE = 3.0
@@ -22,15 +24,20 @@ def host_mode(groups: Sequence[Ledger]) -> TrustMode:
     return kinds[0].mode if kinds else TrustMode.BOTH
 
 
-def host_verdict(groups: Sequence[Ledger]) -> str:
-    """The verdict on a host: a sentence for each kind of behaviour, with the path groups where they differ."""
-    kinds = _kinds(groups)
+def host_verdict(groups: Sequence[Ledger], signs: HostSigns = NOTHING_SAID) -> str:
+    """The verdict on a host: a sentence for each kind of behaviour, with the path groups where they differ.
+
+    Then what its answers say of the software behind them. Names in brackets are those of docs/servers.md.
+    """
+    return " · ".join([*_told_of_groups(_kinds(groups)), *told_of(signs)])
+
+
+def _told_of_groups(kinds: Sequence[Ledger]) -> list[str]:
     if not kinds:
-        return verdict(Ledger("", "/"))
+        return [verdict(Ledger("", "/"))]
     if len(kinds) == 1:
-        return verdict(kinds[0])
-    told = [f"{kind.path_group}: {verdict(kind)}" for kind in kinds[:_MOST_SENTENCES]]
-    return " · ".join(told)
+        return [verdict(kinds[0])]
+    return [f"{kind.path_group}: {verdict(kind)}" for kind in kinds[:_MOST_SENTENCES]]
 
 
 def verdict(ledger: Ledger) -> str:
@@ -50,11 +57,12 @@ def _mode_sentence(ledger: Ledger) -> str:
         case TrustMode.SUFFIX_LIST:
             return (
                 'its ETag carries the suffix of a content coding (such as Apache\'s "-gzip") and never matches as it '
-                f"came; it is sent with and without the suffix ({share})"
+                f"came (SUFFIX); it is sent with and without the suffix ({share})"
             )
         case TrustMode.DATE_ONLY if ledger.cause is Signature.SUFFIX:
             return (
-                f"its ETag names the content coding and never matches, nor does a list; only the date is sent ({share})"
+                "its ETag names the content coding and never matches (SUFFIX), nor does a list (NOLIST); only the date "
+                f"is sent ({share})"
             )
         case TrustMode.DATE_ONLY:
             return f"its ETag rotates: another tag came with the same record; only the date is sent ({share})"
@@ -71,7 +79,9 @@ def _mode_sentence(ledger: Ledger) -> str:
 def _sentence_of_both(ledger: Ledger, share: str) -> str:
     answered = ledger.not_modified + ledger.same_record
     if not answered and ledger.bare and ledger.bare == ledger.bodies:
-        return "it sends neither ETag nor Last-Modified: pages are compared by hash"
+        return (
+            "it sends neither ETag nor Last-Modified, as filters and scripts do (FILTERED): pages are compared by hash"
+        )
     if not answered:
         return "no conditional request about an unchanged page has been answered yet"
     if 2 * ledger.not_modified > answered:
@@ -92,7 +102,7 @@ _WHY_USELESS = {
 def _remarks(ledger: Ledger) -> list[str]:
     remarks = []
     if ledger.flips:
-        remarks.append(f"{ledger.flips} tags differed between 200 and 304 only in W/, which is no change")
+        remarks.append(f"{ledger.flips} tags differed between 200 and 304 only in W/, which is no change (FLIP)")
     if ledger.unasked:
         remarks.append(f"it answered 304 to {ledger.unasked} requests without a condition")
     if ledger.false_304 and ledger.cause is not Signature.FALSE_304:
@@ -101,7 +111,7 @@ def _remarks(ledger: Ledger) -> list[str]:
     elif ledger.clean_audits and not ledger.false_304:
         remarks.append(clean_audits(ledger.clean_audits))
     if ledger.head_disagreed:
-        remarks.append("HEAD and GET disagree: HEAD is not used")
+        remarks.append("HEAD and GET disagree (HEAD): HEAD is not used")
     elif ledger.head_trusted:
         remarks.append("HEAD agrees with GET")
     return remarks

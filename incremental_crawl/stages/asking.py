@@ -30,6 +30,7 @@ from incremental_crawl.stages.block_watch import BlockWatch
 from incremental_crawl.stages.conversation import Conversation, Hops, Talk
 from incremental_crawl.stages.fingerprints import Fingerprints, fingerprints
 from incremental_crawl.stages.host_memory import remember, remembered, transport_of
+from incremental_crawl.stages.host_software import SoftwareWatch
 from incremental_crawl.stages.site_run import SiteRun
 from incremental_crawl.storage import plan, reports, visits
 from incremental_crawl.storage.rows import Observation
@@ -190,8 +191,10 @@ async def asking(run: SiteRun, visit: Visit, state: State) -> AsyncIterator[Aske
     sequence = count(plan.next_seq(state, visit.visit))
     prints = fingerprints(run, state)
     asker: Asker | None = None
+    software = SoftwareWatch()
 
     def heard(ask: Ask, answer: Answer) -> None:
+        software.heard(ask, answer)
         if asker is not None:
             asker.heard_aside(ask, answer)
 
@@ -209,6 +212,7 @@ async def asking(run: SiteRun, visit: Visit, state: State) -> AsyncIterator[Aske
         finally:
             visits.add_busy(state, visit.visit, time.monotonic() - began)
             remember(exchange, state, visit, prints)
+            software.keep(state)
             reports.keep_observations(state, asker.take_unplaced())
             with state.transaction():
                 watch.keep(state)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from incremental_crawl.semantics.server_software import NOTHING_SAID, HostSigns
 from incremental_crawl.semantics.trust import Ledger, TrustMode, learn
 from incremental_crawl.semantics.trust_verdict import host_mode, host_verdict
 from incremental_crawl.stages.site_run import SiteRun
-from incremental_crawl.storage import ledger
+from incremental_crawl.storage import host_notes, ledger
 from incremental_crawl.storage.ledger import HostRow
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
@@ -27,11 +28,12 @@ def learn_hosts(run: SiteRun, visit: Visit, state: State) -> tuple[list[Ledger],
     by_host: dict[str, list[Ledger]] = defaultdict(list)
     for own in groups:
         by_host[own.host].append(own)
-    return groups, [host_row(host, own) for host, own in by_host.items()]
+    signs = host_notes.signs(state)
+    return groups, [host_row(host, own, signs.get(host, NOTHING_SAID)) for host, own in by_host.items()]
 
 
-def host_row(host: str, groups: Sequence[Ledger]) -> HostRow:
-    """A host's path groups rolled up."""
+def host_row(host: str, groups: Sequence[Ledger], signs: HostSigns) -> HostRow:
+    """A host's path groups rolled up, with what its answers say of its software."""
     modes = {own.mode for own in groups}
     return HostRow(
         host=host,
@@ -43,5 +45,5 @@ def host_row(host: str, groups: Sequence[Ledger]) -> HostRow:
         etag_trusted=modes.isdisjoint({TrustMode.DATE_ONLY, TrustMode.HASH_ONLY}),
         last_modified_trusted=modes.isdisjoint({TrustMode.TAG_ONLY, TrustMode.HASH_ONLY}),
         head_trusted=any(own.head_trusted for own in groups),
-        verdict=host_verdict(groups),
+        verdict=host_verdict(groups, signs),
     )

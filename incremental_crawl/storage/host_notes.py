@@ -1,13 +1,19 @@
-"""What is remembered about hosts between stages and visits: robots.txt and the pauses they asked for."""
+"""What is remembered about hosts between stages and visits: robots.txt, pauses, and what software answers there."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from incremental_crawl.semantics.server_software import Cache, HostSigns, Sign, Software
 from incremental_crawl.semantics.strain import HostStrain
 from incremental_crawl.storage.state import State
+
+_SIGNS = "signs:"
+"""Before a host in the keys of `meta`: what its answers said of their software, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +59,29 @@ def keep_strains(state: State, found: Mapping[str, HostStrain]) -> None:
             if own.not_before is not None or own.incidents:
                 row = [host, own.not_before, own.incidents, own.interval_s]
                 state.run("INSERT INTO host_pauses VALUES (?, ?, ?, ?)", row)
+
+
+def signs(state: State) -> dict[str, HostSigns]:
+    """What is known of the software of every host (`host:port`)."""
+    rows = state.rows('SELECT "key", "value" FROM meta WHERE starts_with("key", ?)', [_SIGNS])
+    return {key.removeprefix(_SIGNS): _signs(json.loads(value)) for key, value in rows}
+
+
+def keep_signs(state: State, found: Mapping[str, HostSigns]) -> None:
+    """Keep what was learnt of the software of these hosts."""
+    if not found:
+        return
+    with state.transaction():
+        for host, own in found.items():
+            value = json.dumps({"server": own.server, "cache": own.cache, "seen": sorted(own.seen)})
+            state.run('DELETE FROM meta WHERE "key" = ?', [_SIGNS + host])
+            state.run("INSERT INTO meta VALUES (?, ?)", [_SIGNS + host, value])
+
+
+def _signs(value: dict[str, Any]) -> HostSigns:
+    server, cache = value["server"], value["cache"]
+    return HostSigns(
+        None if server is None else Software(server),
+        None if cache is None else Cache(cache),
+        frozenset(Sign(own) for own in value["seen"]),
+    )

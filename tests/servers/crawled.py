@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -88,6 +89,11 @@ def answers(requests: list[Served]) -> dict[str, list[int]]:
 def each_page(status: int) -> dict[str, list[int]]:
     """What `answers` gives where each page was asked for once and answered with `status`."""
     return {path: [status] for path in PATHS}
+
+
+def named(verdict: str) -> set[str]:
+    """The ways that a verdict names in brackets, as docs/servers.md has them."""
+    return set(re.findall(r"\(([0-9A-Z-]+)\)", verdict))
 
 
 def seconds_ago(seconds: float) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.crawled import HOUR_S, Crawled, answers, asked, each_page, seconds_ago
+from tests.servers.crawled import HOUR_S, Crawled, answers, asked, each_page, named, seconds_ago
 from tests.servers.real_server import RealServer, Served, running
 from tests.servers.software import Apache
 from tests.servers.story import EDITED, ROLLED_BACK, TOUCHED, WEAK, Story, ToldOfAServer, lived
@@ -58,7 +58,9 @@ class TestApacheWithModDeflate(ToldOfAServer):
     def test_the_verdict_names_the_suffix(self, story: Story) -> None:
         host = story.crawled.host
         assert host["mode"] == "suffix_list"
-        assert "-gzip" in host["verdict"]
+        assert "matches as it came (SUFFIX); it is sent with and without" in host["verdict"]
+        assert "its Server header says Apache" in host["verdict"]
+        assert named(host["verdict"]) == {"SUFFIX", "AND", "ONE-TAG"}
 
 
 def test_the_tag_with_the_suffix_spoils_the_date(apache: RealServer) -> None:

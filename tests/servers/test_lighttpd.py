@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from incremental_crawl.semantics.head_requests import head_disagreement
-from tests.servers.crawled import HOUR_S, Crawled, answers, each_page, seconds_ago
+from tests.servers.crawled import HOUR_S, Crawled, answers, each_page, named, seconds_ago
 from tests.servers.real_server import RealServer, running
 from tests.servers.software import Lighttpd
 from tests.servers.story import EDITED, Story, ToldOfAServer, lived
@@ -39,6 +39,10 @@ class TestLighttpdWithModDeflate(ToldOfAServer):
         host = story.crawled.host
         assert (host["mode"], host["etag_trusted"], host["last_modified_trusted"]) == ("both", True, True)
         assert "honoured" in host["verdict"]
+
+    def test_the_verdict_names_what_is_never_provoked(self, story: Story) -> None:
+        assert "its Server header says lighttpd" in story.crawled.verdict
+        assert named(story.crawled.verdict) == {"LIST", "STAT", "HEAD"}
 
 
 def test_a_list_matches_by_its_first_tag_or_by_the_bare_one(lighttpd: RealServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from incremental_crawl.semantics.retry_after import http_date
-from tests.servers.crawled import HOUR_S, Crawled, answers, asked, each_page, seconds_ago
+from tests.servers.crawled import HOUR_S, Crawled, answers, asked, each_page, named, seconds_ago
+from tests.servers.document_root import text_of
 from tests.servers.real_server import RealServer, running
 from tests.servers.software import Nginx
 from tests.servers.story import EDITED, TOUCHED, WEAK, Story, ToldOfAServer, lived
@@ -37,6 +39,10 @@ class TestPlainNginx(ToldOfAServer):
         host = story.crawled.host
         assert (host["mode"], host["etag_trusted"], host["last_modified_trusted"]) == ("both", True, True)
         assert "honoured" in host["verdict"]
+
+    def test_the_verdict_names_what_is_never_provoked(self, story: Story) -> None:
+        assert "its Server header says nginx" in story.crawled.verdict
+        assert named(story.crawled.verdict) == {"AND", "EXACT", "2LINES"}
 
 
 def test_matching_tag_and_older_date_are_both_asked_for(nginx: RealServer) -> None:
@@ -84,6 +90,26 @@ def test_pages_whose_validators_a_filter_drops_are_compared_by_hash(tmp_path: Pa
         assert answers(third) == each_page(200)
         assert not any(entry.conditional for entry in third)
         assert "neither ETag nor Last-Modified" in crawled.verdict
+        assert "FILTERED" in named(crawled.verdict)
+
+
+def test_a_file_compressed_beforehand_is_the_page_that_is_seen(tmp_path: Path) -> None:
+    """Its tag is its own and strong; a page that was edited beside an old one is confirmed as it was."""
+    with running(Nginx(filters="gzip_static on;")) as server:
+        _compress(server, EDITED, "first", seconds_ago(HOUR_S))
+        crawled = Crawled(tmp_path, server, server.documents)
+        crawled.visit()
+        assert "SIBLING" in named(crawled.verdict)
+        server.documents.write(EDITED, "other", seconds_ago(HOUR_S))
+        assert answers(crawled.visit())[EDITED] == [304]
+        _compress(server, EDITED, "other", seconds_ago(HOUR_S / 2))
+        crawled.visit()
+        assert crawled.events() == [("changed", EDITED)]
+
+
+def _compress(server: RealServer, path: str, word: str, modified_at: float) -> None:
+    body = gzip.compress(text_of(path, word).encode())
+    server.documents.put(f"{path.removeprefix('/')}.gz", body, modified_at)
 
 
 def test_new_bytes_under_the_old_size_and_time_are_found_by_the_audit(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.servers.crawled import Crawled, asked
+from tests.servers.crawled import Crawled, asked, named
 from tests.servers.real_server import running
 from tests.servers.software import Nginx
 from tests.servers.story import Story, ToldOfAServer, lived
@@ -32,3 +32,4 @@ class TestNginxWithGzip(ToldOfAServer):
     def test_the_verdict_names_the_flip(self, story: Story) -> None:
         assert "honoured" in story.crawled.verdict
         assert "only in W/" in story.crawled.verdict
+        assert named(story.crawled.verdict) == {"AND", "EXACT", "2LINES", "FLIP"}

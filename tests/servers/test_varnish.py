@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.crawled import HOUR_S, Crawled, answers, asked, each_page, seconds_ago
+from tests.servers.crawled import HOUR_S, Crawled, answers, asked, each_page, named, seconds_ago
 from tests.servers.real_server import RealServer, running
 from tests.servers.software import Nginx, Varnish
 from tests.servers.story import EDITED, Story, ToldOfAServer, lived
@@ -38,6 +38,11 @@ class TestVarnishBeforeNginx(ToldOfAServer):
         assert (host["mode"], host["etag_trusted"], host["last_modified_trusted"]) == ("both", True, True)
         assert "honoured" in host["verdict"]
 
+    def test_the_verdict_names_the_cache_and_the_server_behind_it(self, story: Story) -> None:
+        assert "its Via header says Varnish" in story.crawled.verdict
+        assert "its Server header says nginx" in story.crawled.verdict
+        assert {"CACHE", "FLIP", "NOLIST", "AND", "EXACT", "2LINES"} == named(story.crawled.verdict)
+
     def test_one_tag_is_sent_and_never_a_list(self, story: Story) -> None:
         for visit in story.crawled.visits:
             assert not [entry for entry in visit if entry.etag is not None and ", " in entry.etag]
@@ -58,7 +63,7 @@ def test_a_tag_that_is_spelt_by_who_asked_before_has_not_changed(tmp_path: Path,
         assert varnish.get(PAGE, Accept_Encoding="identity").etag == first
         assert answers(crawled.visits[1]) == answers(crawled.visits[2]) == each_page(304)
         assert (crawled.host["mode"], crawled.host["etag_trusted"]) == ("both", True)
-        assert "only in W/" in crawled.verdict
+        assert "only in W/, which is no change (FLIP)" in crawled.verdict
         nginx.documents.write(EDITED, "other", seconds_ago(HOUR_S))
         crawled.visit()
         assert crawled.events() == [("changed", EDITED)]
