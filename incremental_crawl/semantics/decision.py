@@ -19,6 +19,9 @@ MOST_PAIRS = 2
 MOST_HIDDEN = 0.8
 """A lesson that would hide a larger share of a page's text than this is not believed."""
 
+WHOLE_PAGE = 0
+"""The place of everything on a page with declared fields."""
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -166,6 +169,16 @@ def teach(site: SiteNoise, held: Baseline, found: Content, loads: Sequence[Conte
         mask = learn(first.lines, first.paths, second.lines, second.paths, mask)
     site.add_loads([load.placed for load in every_load], mask)
     return True
+
+
+def differing_places(judgement: Judgement, old: Content, new: Content, site: SiteNoise) -> frozenset[int]:
+    """The places in which two contents of a page differ, beside the noise that is known once it was judged.
+
+    A page with declared fields has one place, `WHOLE_PAGE`.
+    """
+    if not (old.lines and new.lines):
+        return frozenset() if old.content_sha256 == new.content_sha256 else frozenset({WHOLE_PAGE, *old.paths})
+    return frozenset(_moved_paths(Mask.from_json(judgement.mask).union(site.shared), old, new))
 
 
 def under_mask(mask: str | None, found: Content) -> Content:

@@ -39,7 +39,7 @@ class Decider:
         self._cases = Cases(run, visit, state, follow_links)
         self._judge = Judge(run, state, self._cases)
         self._second_loads = SecondLoads(run, asker, self._cases, self._judge)
-        self._auditor = Auditor(run, visit, state, asker, self._second_loads)
+        self._auditor = Auditor(run, visit, state, asker, self._judge, self._second_loads)
         self._prober = HeadProber(run, state, asker)
         self._blocked = BlockedPages(visit, state, asker.watch)
         self._proposer = Proposer(run, visit, asker.sequence)

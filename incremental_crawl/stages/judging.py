@@ -10,6 +10,7 @@ from incremental_crawl.semantics.decision import (
     Content,
     Evidence,
     Judgement,
+    differing_places,
     first_sight,
     judge_content,
     teach,
@@ -61,16 +62,20 @@ class Judge:
             return None
         return self._settled(case, judgement)
 
-    def stands(self, case: Case, again: Extract) -> bool:
-        """Whether a further load of the same moment says the same as a case that was found changed."""
-        if again.record is None or case.found is None or case.held is None:
-            return False
-        second = content_of(again)
-        if not second.lines:
-            return second.content_sha256 == content_of(case.found).content_sha256
-        evidence = Evidence(self._noise_of(case.found.page_type))
-        judged = judge_content(self._baseline(case, case.held), second, evidence)
-        return judged.outcome is not Outcome.SAME_HASH
+    def suspected(self, case: Case) -> frozenset[int]:
+        """The places in which a page that was judged a change differs from what is held."""
+        if case.held is None or not case.is_changed:
+            return frozenset()
+        return self._differing(case, _content_of_held(case.held))
+
+    def moved(self, case: Case, again: Extract) -> frozenset[int] | None:
+        """The places in which a further load of the same moment differs from a case; None where it has no record."""
+        return self._differing(case, content_of(again)) if again.record is not None else None
+
+    def _differing(self, case: Case, other: Content) -> frozenset[int]:
+        if case.found is None or case.judgement is None:
+            return frozenset()
+        return differing_places(case.judgement, content_of(case.found), other, self._noise_of(case.found.page_type))
 
     def learn(self, case: Case, extract: Extract) -> None:
         """Keep the further load with its case, and let the page type learn once there are enough of them."""
@@ -94,11 +99,10 @@ class Judge:
         return self._noise[page_type]
 
     def _baseline(self, case: Case, held: HeldRecord) -> Baseline:
-        content = Content(held.record, held.content_sha256, held.lines, held.paths)
         page = case.page
         own = page.held and page.compare_sha256 is not None
         compared = (page.compare_sha256 or "") if own else held.content_sha256
-        return Baseline(content, compared, page.mask, page.unpaired_change)
+        return Baseline(_content_of_held(held), compared, page.mask, page.unpaired_change)
 
     def _same_representation(self, case: Case) -> bool:
         """Whether the held record answered the same request headers; cookies of a gate make no other record."""
@@ -131,3 +135,7 @@ class Judge:
             outcome = Outcome.RESTORED if case.is_back else Outcome.REBASELINED
             return replace(judgement, outcome=outcome, content_sha256=found.content_sha256, record=found.record)
         return judgement
+
+
+def _content_of_held(held: HeldRecord) -> Content:
+    return Content(held.record, held.content_sha256, held.lines, held.paths)

@@ -78,6 +78,9 @@ class Proposer:
         page = replace(lifecycle.failed(case.page, moment, self._run.cadence), priority=9)
         if case.blocked is not None:
             outcome, fault, page = Outcome.BLOCKED, case.blocked.sentence, replace(page, priority=0)
+        if case.row.reason is Reason.AUDIT:
+            # Its turn is over: pages that waver would else be audited in every visit, and no others.
+            page = replace(page, last_audit=self._visit.visit)
         return Proposal(
             seq=next(self._sequence),
             visit=self._visit.visit,

@@ -45,11 +45,16 @@ class SecondLoads:
         found = self._cases.extracted(pages, False)
         return [(case, again) for (case, _, _), again in zip(loaded, found, strict=True)], observations
 
-    async def question(self, cases: Sequence[Case], doubt: str) -> list[Observation]:
-        """Put off, for the reason `doubt`, whatever a second load does not confirm; returns what was observed."""
+    async def moved(self, cases: Sequence[Case]) -> tuple[list[frozenset[int] | None], list[Observation]]:
+        """The places in which one more load of each differs, None where it failed; and what was observed."""
         loaded, observations = await self.load(cases)
-        confirmed = {id(case) for case, again in loaded if self._judge.stands(case, again)}
-        for case in cases:
-            if id(case) not in confirmed:
+        places = {id(case): self._judge.moved(case, again) for case, again in loaded}
+        return [places.get(id(case)) for case in cases], observations
+
+    async def question(self, cases: Sequence[Case], doubt: str) -> list[Observation]:
+        """Put off, for the reason `doubt`, what a second load does not repeat as it was found; what was observed."""
+        moved, observations = await self.moved(cases)
+        for case, places in zip(cases, moved, strict=True):
+            if places is None or places & self._judge.suspected(case):
                 case.put_off(doubt)
         return observations

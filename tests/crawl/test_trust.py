@@ -236,16 +236,38 @@ def test_noise_and_races_accuse_nobody(tmp_path: Path) -> None:
         assert "no false 304" in host(scene)["verdict"]
 
 
-def test_a_field_that_differs_at_every_load_accuses_nobody(tmp_path: Path) -> None:
+FIELDS = [{"name": "doc", "match": "/p/*", "fields": {"text": "p"}}]
+
+
+def flickering() -> Answer:
+    """A text that differs at every load without a condition; with one, nothing has been edited."""
     serial = count()
-    flickering = lambda _: Reply(200, (HTML, ("ETag", '"1"')), html(f"Load {next(serial)}"))  # noqa: E731
-    with PagesOrigin({"/p/1": unless_no_cache(page("Load", '"1"'), flickering)}) as origin:
-        scene = Scene(
-            tmp_path, origin, extract=[{"name": "doc", "match": "/p/*", "fields": {"text": "p"}}], **AUDIT_ALL
-        )
-        visited(scene, 3)
+    load = lambda _: Reply(200, (HTML, ("ETag", '"1"')), html(f"Load {next(serial)}"))  # noqa: E731
+    return unless_no_cache(page("Load", '"1"'), load)
+
+
+def test_fields_that_differ_at_every_load_accuse_nobody_and_keep_no_other_page_from_its_audit(tmp_path: Path) -> None:
+    with PagesOrigin({"/p/1": flickering()}) as origin:
+        scene = Scene(tmp_path, origin, extract=FIELDS, revalidation={"audit_share": 0.1})
+        visited(scene, 5)
         assert scene.site.state("SELECT sum(false_304) FROM ledger") == [(0,)]
         assert [kind for kind, _ in scene.events() if kind == "changed"] == []
+        audits = scene.site.query("SELECT count(*) FROM {observations} WHERE purpose = 'audit' GROUP BY url")
+        assert audits == [(2,), (2,)]
+
+
+def test_two_back_ends_that_show_different_fields_accuse_nobody(tmp_path: Path) -> None:
+    """The audit and its second load meet the other one by chance, and the validators are the same."""
+    shown = iter(["Warm"] * 7 + ["Cold"] + ["Warm"] * 99)
+    back_ends = lambda _: Reply(200, (HTML, ("ETag", '"1"')), html(next(shown)))  # noqa: E731
+    with PagesOrigin({"/p/1": unless_no_cache(page("Cold", '"1"'), back_ends)}) as origin:
+        scene = Scene(tmp_path, origin, extract=FIELDS, **AUDIT_ALL)
+        visited(scene, 2)
+        assert len([entry for entry in scene.asked("/p/1") if entry.status == 304]) == 2, "the condition was repeated"
+        assert scene.observed("/p/1", 2) == ["not_modified", "retry_later", *["modified"] * 8]
+        assert scene.site.state("SELECT sum(false_304) FROM ledger") == [(0,)]
+        assert scene.events(2) == []
+        assert host(scene)["mode"] == "both"
 
 
 def test_audits_are_never_made_where_the_share_is_zero(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -208,24 +207,3 @@ def test_whatever_is_seen_the_ledger_stays_sound(visits: list[Evidence]) -> None
     assert own.recent_not_modified <= own.not_modified
     assert (own.retry_at is not None) <= (own.mode is TrustMode.HASH_ONLY)
     assert verdict(own)
-
-
-def test_a_thousand_honest_noisy_hosts_are_never_distrusted() -> None:
-    """Honest: an unchanged page is answered 304 or, after a touch, 200; edits come as 200. Noisy: races and faults."""
-    chance = random.Random(7)
-    for _ in range(1_000):
-        own, pages = BLANK, chance.randint(1, 80)
-        touched, share = chance.random() * 0.3, chance.choice((0.02, 0.1, 1.0))
-        for visit in range(chance.randint(5, 40)):
-            asked = sum(chance.random() > 0.1 for _ in range(pages))
-            deployed = visit % 5 == 4 and chance.random() < 0.3
-            rewritten = asked if deployed else sum(chance.random() < touched for _ in range(asked))
-            confirmed = asked - rewritten
-            # An edit between the sweep and its audit is no false 304: the condition, repeated, brings the body.
-            audits = min(confirmed, max(1, round(share * confirmed)))
-            seen = Evidence(
-                conditional=asked, not_modified=confirmed, same_record=rewritten, both_moved=rewritten, audits=audits
-            )
-            own = learn(own, seen, NOW + timedelta(days=visit), RATIO)
-            assert own.mode is TrustMode.BOTH
-            assert not own.false_304
