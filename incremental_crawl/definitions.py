@@ -18,9 +18,11 @@ defs = dg.Definitions(
         assets.records,
     ],
     asset_checks=[
+        checks.sources_readable,
         checks.churn_within_limit,
         checks.audit_agrees_with_304,
         checks.not_blocked,
+        checks.page_limit_reached,
         checks.changes_within_limit,
         checks.validators_trustworthy,
     ],

@@ -14,6 +14,8 @@ from incremental_crawl.config.loading import SiteCatalogue
 from incremental_crawl.defs.clock import now
 from incremental_crawl.extraction.site_files import usable_sites
 from incremental_crawl.stages.gates import standing
+from incremental_crawl.stages.source_reports import source_standing
+from incremental_crawl.stages.source_table import MOST_SOURCES
 from incremental_crawl.storage.lock import SiteLocked
 from incremental_crawl.storage.readers import Datasets
 from incremental_crawl.storage.state import StateTooNew, StateUnusable
@@ -27,7 +29,7 @@ _FAILING_SHOWN = 20
 @click.argument("site", required=False, shell_complete=SITE_NAME.shell_complete)
 @click.option("--json", "as_json", is_flag=True, help="A JSON list of sites; with SITE one object.")
 def status(site: str | None, as_json: bool) -> None:
-    """Show one line per site, worst first; with SITE also its hosts, its failing pages and what waits for a person.
+    """Show one line per site, worst first; with SITE also its hosts, sources and failing pages, and what waits.
 
     Numbers are those of the last published visit, so this works while crawls run.
     """
@@ -53,7 +55,7 @@ def _rows(only: str | None) -> list[dict[str, Any]]:
         catalogue = usable_sites(project().sites_dir)
         known = datasets.site_summaries(now())
         names = sorted({*catalogue.sites, *catalogue.broken, *known})
-        rows = [_row(name, known.get(name), catalogue) for name in names if only in (None, name)]
+        rows = [_row(name, known.get(name), catalogue, name == only) for name in names if only in (None, name)]
         for row in rows if only is not None else []:
             row["hosts"] = datasets.hosts(row["site"])
             row["failing_pages"] = datasets.failing(row["site"], _FAILING_SHOWN)
@@ -71,7 +73,7 @@ def _badness(row: dict[str, Any]) -> tuple[bool, bool, bool, bool, int, str]:
     )
 
 
-def _row(name: str, known: dict[str, Any] | None, catalogue: SiteCatalogue) -> dict[str, Any]:
+def _row(name: str, known: dict[str, Any] | None, catalogue: SiteCatalogue, in_detail: bool) -> dict[str, Any]:
     published = known or {}
     row: dict[str, Any] = {"site": name, "crawled": known is not None}
     row |= {count: int(published.get(count) or 0) for count in _COUNTS}
@@ -86,20 +88,21 @@ def _row(name: str, known: dict[str, Any] | None, catalogue: SiteCatalogue) -> d
         "problem": str(broken) if broken else None,
     }
     row["orphan"] = site is None and broken is None
+    row |= {"sources": []} if in_detail else {}
     if site is not None:
-        _add_standing(row)
+        _add_standing(row, in_detail)
     elif row["orphan"]:
         row["problem"] = f"{project().sites_dir}/{name}.yaml: no such file, but there is data of {name}"
     return row
 
 
-def _add_standing(row: dict[str, Any]) -> None:
+def _add_standing(row: dict[str, Any], in_detail: bool) -> None:
     """Waiting and unfinished visits are in the state; a crawl that holds it is said instead of waited for."""
     run = stage_run(row["site"], lock_wait_s=0)
     if not run.layout.state_file.exists():
         return
     try:
-        found = standing(run)
+        found, sources = standing(run), source_standing(run) if in_detail else None
     except (SiteLocked, StateTooNew, StateUnusable) as error:
         row["in_use"] = str(error)
     except OSError as error:
@@ -108,6 +111,7 @@ def _add_standing(row: dict[str, Any]) -> None:
         row["waiting"] = [asdict(plan) for plan in found.waiting]
         row["unfinished"] = asdict(found.unfinished) if found.unfinished else None
         row["blocked"] = [asdict(host) for host in found.blocked]
+        row |= {"sources": [asdict(source) for source in sources]} if sources is not None else {}
 
 
 def _table(rows: list[dict[str, Any]]) -> list[str]:
@@ -150,6 +154,7 @@ def _details(row: dict[str, Any]) -> None:
         _tell_host(host)
     for blocked in row["blocked"]:
         _tell_blocked(blocked)
+    _tell_sources(row["sources"])
     for page in row["failing_pages"]:
         times = f" ×{page['failures']}" if page["failures"] else ""
         due = f"  (next {instant(page['next_due'], now())})" if page["next_due"] else ""
@@ -163,6 +168,19 @@ def _details(row: dict[str, Any]) -> None:
         click.echo(f"\n{head}\n  incremental-crawl crawl {row['site']}    goes on with it")
     if row["in_use"]:
         click.echo(f"\n{row['in_use']}")
+
+
+def _tell_sources(sources: list[dict[str, Any]]) -> None:
+    """What sitemaps and feeds list, and how far what they say of changes can be believed; the first twenty."""
+    for source in sources[:MOST_SOURCES]:
+        dated = "" if source["dated"] is None else f", {100 * source['dated']:.0f} % with lastmod"
+        found = f"{source['found_by'] or 'source'}: {source['entries']} entries{dated}"
+        head = click.style(shown(source["url"]), bold=True)
+        click.echo(f"\n{head}  {found}\n  {shown(source['outcome'])}")
+        if source["reliability"]:
+            click.echo(f"  {shown(source['reliability'])}")
+    if len(sources) > MOST_SOURCES:
+        click.echo(f"\nand {len(sources) - MOST_SOURCES} more sources")
 
 
 def _tell_blocked(host: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from incremental_crawl.cli.sites import patiently, project, site_config
 from incremental_crawl.config.problems import ConfigError
 from incremental_crawl.defs.clock import now
 from incremental_crawl.stages.gates import day_to_run
+from incremental_crawl.stages.sitemap_urls import SOURCES_TABLE
 from incremental_crawl.storage.layout import SiteLayout
 from incremental_crawl.storage.readers import Datasets, DatasetsUnreadable
 from incremental_crawl.storage.visits import VisitOptions
@@ -20,7 +21,7 @@ from incremental_crawl.storage.visits import VisitOptions
 # The stage whose numbers are the latest comes first.
 _STAGES = ("records", "page_records", "body_snapshots", "revalidation_sweep", "sitemap_urls")
 _TOLD_STAGES = ("sitemap_urls", "body_snapshots", "tombstones")
-_NOT_TOLD = ("visit", "gate")
+_NOT_TOLD = ("visit", "gate", SOURCES_TABLE)
 
 
 @dataclass(frozen=True, slots=True)

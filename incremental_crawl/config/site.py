@@ -45,6 +45,8 @@ DEFAULT_USER_AGENT = "incremental-crawl/0.1"
 
 _PATTERNS = Allowed('a list of patterns: a glob on path and query, such as ["/product/**"], or re: and a regex')
 _COUNT_OR_NULL = Allowed("a whole number of at least 1, or null for no limit")
+MetaRobots: TypeAlias = Literal["ignore", "nofollow", "all"]
+CanonicalLinks: TypeAlias = Literal["ignore", "prefer"]
 
 
 class ScopeConfig(Section):
@@ -54,7 +56,13 @@ class ScopeConfig(Section):
     exclude: Annotated[tuple[PatternValue, ...], _PATTERNS] = ()
     max_depth: Annotated[Whole, Field(ge=0), Allowed("a whole number of at least 0")] = 5
     max_pages: Annotated[Whole, Field(ge=1), Allowed("a whole number of at least 1")] = 1_000_000
+    max_new_per_visit: Annotated[Annotated[Whole, Field(ge=1)] | None, _COUNT_OR_NULL] = 10_000
     strip_params: Annotated[tuple[Text, ...], Allowed('a list of parameter names, such as ["utm_*", "sid"]')] = ()
+    strip_tracking: YesNo = True
+    skip_traps: YesNo = True
+    alternates: YesNo = False
+    meta_robots: Annotated[MetaRobots, Allowed("ignore, nofollow or all")] = "nofollow"
+    canonical: Annotated[CanonicalLinks, Allowed("ignore or prefer")] = "ignore"
     forget_after: Duration = timedelta(days=90)
     sitemap_shrink_limit: Share = 0.2
 

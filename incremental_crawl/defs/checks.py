@@ -2,13 +2,22 @@
 
 import dagster as dg
 
-from incremental_crawl.defs.assets import body_snapshots, page_records, records, revalidation_sweep
+from incremental_crawl.defs.assets import body_snapshots, page_records, records, revalidation_sweep, sitemap_urls
 from incremental_crawl.defs.metadata import checked, combined
 from incremental_crawl.defs.project import ranges_of, run_of
 from incremental_crawl.defs.refusals import told_in_a_sentence
 from incremental_crawl.stages.block_reports import blocked_report
 from incremental_crawl.stages.gates import gate_report
+from incremental_crawl.stages.limit_reports import page_limit_report
+from incremental_crawl.stages.source_reports import sources_report
 from incremental_crawl.stages.trust_reports import audit_report, validators_report
+
+
+@dg.asset_check(asset=sitemap_urls)
+@told_in_a_sentence()
+def sources_readable(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+    """Sitemaps and feeds could be read, list pages of the site, and none has shrunk suddenly."""
+    return checked(sources_report(run_of(context)), dg.AssetCheckSeverity.WARN)
 
 
 @dg.asset_check(asset=revalidation_sweep, blocking=True)
@@ -16,6 +25,13 @@ from incremental_crawl.stages.trust_reports import audit_report, validators_repo
 def churn_within_limit(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
     """The sweep's numbers look like changed pages, not like a changed site."""
     return checked(gate_report(run_of(context), "revalidation_sweep"))
+
+
+@dg.asset_check(asset=body_snapshots)
+@told_in_a_sentence()
+def page_limit_reached(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+    """No limit left out URLs that were found; red where one did."""
+    return checked(page_limit_report(run_of(context)))
 
 
 @dg.asset_check(asset=page_records, blocking=True)

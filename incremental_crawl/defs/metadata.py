@@ -1,4 +1,4 @@
-"""Stage reports as Dagster metadata: numbers are plotted over time, sentences are shown."""
+"""Stage reports as Dagster metadata: numbers are plotted over time, sentences and tables are shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from incremental_crawl.stages.site_run import Report
 
 def materialized(*reports: Report) -> dg.MaterializeResult[None]:
     """The result of an asset; the numbers of several sites are added up."""
-    return dg.MaterializeResult(metadata={**_numbers(reports), **_notes(reports)})
+    tables = {name: dg.MetadataValue.md(text) for report in reports for name, text in report.tables.items()}
+    return dg.MaterializeResult(metadata={**_numbers(reports), **_notes(reports), **tables})
 
 
 def checked(report: GateReport, severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR) -> dg.AssetCheckResult:

@@ -14,7 +14,7 @@ from incremental_crawl.extraction.decoding import decode
 from incremental_crawl.extraction.emptiness import no_text
 from incremental_crawl.extraction.field_values import Surroundings
 from incremental_crawl.extraction.fields import read_record
-from incremental_crawl.extraction.links import links_of
+from incremental_crawl.extraction.links import NO_LINKS, Links, links_of
 from incremental_crawl.extraction.main_text import main_text
 from incremental_crawl.extraction.metadata import Metadata, base_url, read_metadata
 from incremental_crawl.extraction.rules import ExtractionRules, PageType
@@ -60,8 +60,9 @@ class Extract:
     charset: str | None = None
     charset_source: str | None = None
     charset_conflict: str | None = None
-    links: tuple[str, ...] = ()
+    links: Links = NO_LINKS
     noindex: bool = False
+    nofollow: bool = False
     fault: str | None = None
 
 
@@ -101,7 +102,8 @@ def _from_html(
         title=metadata.title,
         canonical_link=metadata.canonical_link,
         noindex=metadata.noindex,
-        links=links_of(tree, base) if want_links and not metadata.nofollow else (),
+        nofollow=metadata.nofollow,
+        links=links_of(tree, base) if want_links else NO_LINKS,
         main_text=main_text(html) if want_main_text else None,
     )
     if kind.fields:

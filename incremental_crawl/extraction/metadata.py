@@ -94,7 +94,9 @@ def _number(text: str) -> Decimal | str:
 
 
 def _canonical_link(tree: LexborHTMLParser, base: str) -> str | None:
-    return _resolved(tree.css_first('link[rel~="canonical" i][href]'), base)
+    """What the page calls its canonical address; several that differ say nothing (RFC 6596 §3)."""
+    named = {_resolved(node, base) for node in tree.css('link[rel~="canonical" i][href]')}
+    return named.pop() if len(named) == 1 else None
 
 
 def _resolved(node: LexborNode | None, base: str) -> str | None:

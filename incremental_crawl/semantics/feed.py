@@ -1,4 +1,4 @@
-"""Feeds as lists of pages: RSS, Atom (RFC 4287) and JSON Feed."""
+"""Feeds as lists of pages: RSS 0.9 to 2.0, Atom 0.3 and 1.0, and JSON Feed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from incremental_crawl.semantics.sitemap_layout import Layout
 JSON_LIMIT_CHARACTERS = 5 * 1024 * 1024
 
 _RSS_ADDRESSES = ("link", "guid")
-_RSS_DATES = ("pubdate", "dc:date")
+_RSS_DATES = ("pubdate", "dc:date", "atom:updated")
+_ATOM_DATES = ("updated", "modified", "published", "issued", "created")  # RFC 4287, and Atom 0.3 before it
 
 FEED_LAYOUTS = {
     "rss": Layout(SitemapKind.FEED, ("channel", "item"), _RSS_ADDRESSES, _RSS_DATES),
     "rdf": Layout(SitemapKind.FEED, ("item",), _RSS_ADDRESSES, _RSS_DATES),
-    "feed": Layout(SitemapKind.FEED, ("entry",), ("link",), ("updated", "published")),
+    "feed": Layout(SitemapKind.FEED, ("entry",), ("link",), _ATOM_DATES),
 }
 
 
@@ -48,7 +49,7 @@ def _items(document: object) -> list[object]:
 
 
 def _read_item(item: dict[str, Any], reading: Reading, where: str) -> None:
-    reading.add(_text(item, "url"), _text(item, "date_modified") or _text(item, "date_published"), where)
+    reading.add(_text(item, "url"), where, _text(item, "date_modified") or _text(item, "date_published"))
 
 
 def _text(item: dict[str, Any], name: str) -> str | None:

@@ -67,6 +67,11 @@ def failed(page: PageState, moment: Moment, cadence: Cadence, not_before: dateti
     return replace(page, failures=failures, next_due=due, last_visit=moment.visit, priority=0)
 
 
+def refused(page: PageState, moment: Moment, cadence: Cadence) -> PageState:
+    """A page that answers and wants no record: all stays, and it is looked at again at its ordinary interval."""
+    return replace(page, failures=0, next_due=cadence.after_check(moment.at), last_visit=moment.visit, priority=0)
+
+
 def same_record(page: PageState, fetched: Fetched, version: Version, moment: Moment, cadence: Cadence) -> PageState:
     """A 200 with the record that is held: its validators are adopted, the version stays what it was.
 
@@ -168,7 +173,15 @@ def _checked(page: PageState, moment: Moment, cadence: Cadence) -> PageState:
         next_due=cadence.after_check(moment.at),
         priority=0,
         unpaired_change=False,
+        checked_lastmod=page.lastmod,
+        lastmod_moved=_lastmod_moved(page, moment),
     )
+
+
+def _lastmod_moved(page: PageState, moment: Moment) -> bool:
+    """Whether the listing's date had moved; a second check of one visit (an audit) does not forget it."""
+    moved = None not in (page.lastmod, page.checked_lastmod) and page.lastmod != page.checked_lastmod
+    return moved or (page.lastmod_moved and page.last_visit == moment.visit)
 
 
 def _tag_confirmed(page: PageState, fetched: Fetched) -> bool:

@@ -16,7 +16,9 @@ class PageState:
     of a temporary redirect, which belong to that hop and to no other URL. `compare_sha256` is the digest under the
     page's noise mask (see `semantics.decision`), by which a new body is judged; `content_sha256` is that of the
     record as it was published.
-    `unpaired_change` says that the last check found a change without a second fetch.
+    `checked_lastmod` is the listing's date at the last check that said something, `lastmod_moved` whether it was
+    another one before (see `semantics.hints`). `unpaired_change` says that the last check found a change without a
+    second fetch.
     """
 
     url: str
@@ -26,6 +28,10 @@ class PageState:
     listed: bool = False
     lastmod: str | None = None
     version_lastmod: str | None = None
+    checked_lastmod: str | None = None
+    lastmod_moved: bool = False
+    changefreq: str | None = None
+    sitemap_priority: float | None = None
     first_seen: datetime | None = None
     etag: str | None = None
     last_modified: str | None = None

@@ -10,24 +10,27 @@ from itertools import chain
 
 from incremental_crawl.semantics.feed import read_json_feed
 from incremental_crawl.semantics.gzip_layers import UnreadableGzip, without_gzip
-from incremental_crawl.semantics.sitemap_content import Reading, SitemapContent, SitemapEntry, SitemapKind
+from incremental_crawl.semantics.plain_entries import PlainEntries
+from incremental_crawl.semantics.sitemap_content import Reading, SitemapContent, SitemapKind, Take
 from incremental_crawl.semantics.sitemap_xml import read_xml
 from incremental_crawl.semantics.xml_text import decoded_text
 
-__all__ = ["SitemapContent", "SitemapEntry", "SitemapKind", "parse_sitemap"]
+__all__ = ["SitemapContent", "SitemapKind", "read_sitemap"]
 
 _BLANKS = "\ufeff \t\r\n"
+_HTML = "<!doctype html"  # in any case, which XML does not allow
 _WEB = ("http://", "https://")
 
 
-def parse_sitemap(body: bytes, url: str) -> SitemapContent:
-    """The entries of a sitemap, sitemap index, RSS, Atom or JSON feed, or plain list of URLs (sitemaps.org protocol).
+def read_sitemap(body: bytes, url: str, take: Take, alternates: bool = False) -> SitemapContent:
+    """Reads, as a stream, a sitemap, sitemap index, RSS, Atom or JSON feed or plain list of URLs (sitemaps.org).
 
     `body` has its content-coding removed and may be gzip (by its magic number, two layers, 50 MiB decoded). `url` is
-    the document's own: relative addresses are resolved against it. Never raises for what the body holds: broken
-    documents give what could be read, `complete` False and warnings with line and column. A DTD is refused.
+    the document's own: relative addresses are resolved against it. `take` is given the entries, batch by batch; with
+    `alternates` the addresses in other languages (hreflang) are entries too. Never raises for what the body holds:
+    broken documents give what could be read, `complete` False and warnings with line and column. A DTD is refused.
     """
-    reading = Reading(url)
+    reading = Reading(url, take, alternates)
     try:
         blanks, pieces = _started(decoded_text(without_gzip(body)))
         _read(pieces, reading, blanks.count("\n"))
@@ -42,8 +45,10 @@ def _read(pieces: Iterator[str], reading: Reading, skipped_lines: int) -> None:
     match start[:1]:
         case "":
             reading.stop("empty")
+        case "<" if start[: len(_HTML)].lower() == _HTML:
+            reading.stop(f"line {1 + skipped_lines}, column 1: rejected: DTD (an HTML page, not a sitemap)")
         case "<":
-            read_xml(rest, reading, skipped_lines)
+            read_xml(rest, reading, skipped_lines, PlainEntries(language_links=not reading.alternates))
         case "{":
             read_json_feed(rest, reading)
         case _:
@@ -66,7 +71,7 @@ def _read_list(pieces: Iterator[str], reading: Reading, skipped_lines: int) -> N
         address = line.strip()
         if address.lower().startswith(_WEB):
             reading.kind = SitemapKind.TEXT
-            reading.add(address, None, f"line {number}")
+            reading.add(address, f"line {number}")
         elif address:
             reading.warn(f"line {number}, column 1: {address[:100]!r} is no http or https URL; this line is left out")
     if reading.kind is SitemapKind.UNKNOWN:

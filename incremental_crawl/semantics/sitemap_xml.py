@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from xml.parsers import expat
 
 from incremental_crawl.semantics.feed import FEED_LAYOUTS
+from incremental_crawl.semantics.plain_entries import ENTRY_END, PlainEntries, PlainRun
 from incremental_crawl.semantics.sitemap_content import LONGEST_ADDRESS, Reading, SitemapKind
-from incremental_crawl.semantics.sitemap_layout import Layout
+from incremental_crawl.semantics.sitemap_layout import HINTS, Layout
 from incremental_crawl.semantics.xml_text import XmlRepair
 
 MOST_NESTED = 100
 
 _LAYOUTS = {
-    "urlset": Layout(SitemapKind.URLSET, ("url",), ("loc",), ("lastmod",)),
+    "urlset": Layout(SitemapKind.URLSET, ("url",), ("loc",), ("lastmod",), HINTS),
     "sitemapindex": Layout(SitemapKind.INDEX, ("sitemap",), ("loc",), ("lastmod",)),
     **FEED_LAYOUTS,
 }
-
 _NO_LAYOUT = Layout(SitemapKind.UNKNOWN, (), (), ())
+_MOST_HELD = 64 * 1024
+_LINE_ENDS = re.compile(r"[\r\n]+")
 
 
 class _Refused(Exception):
     """The document cannot be a sitemap or a feed that is safe to read."""
 
 
-def read_xml(pieces: Iterable[str], reading: Reading, skipped_lines: int) -> None:
-    """Reads XML text into `reading`; `skipped_lines` is how many lines of blanks were removed before it."""
+def read_xml(pieces: Iterable[str], reading: Reading, skipped_lines: int, plain: PlainEntries) -> None:
+    """Reads XML text into `reading`; `skipped_lines` is how many lines of blanks were removed before it.
+
+    What `plain` recognises where the parser stands between two entries is taken at once; the parser reads the rest.
+    """
     repair = XmlRepair()
     reader = _Reader(reading, skipped_lines)
     try:
-        for piece in repair.repaired(pieces):
-            reader.feed(piece)
-        reader.close()
+        _read(pieces, reader, repair, plain)
     except _Refused as refusal:
         reading.stop(f"{reader.position()}: {refusal}")
     except expat.ExpatError as error:
@@ -41,6 +45,24 @@ def read_xml(pieces: Iterable[str], reading: Reading, skipped_lines: int) -> Non
     finally:
         if repair.ampersands:
             reading.warn(f"{repair.ampersands} times & was read as &amp;")
+
+
+def _read(pieces: Iterable[str], reader: _Reader, repair: XmlRepair, plain: PlainEntries) -> None:
+    held = ""
+    for piece in pieces:
+        text, at = held + piece, 0
+        while (end := text.find(ENTRY_END, at) + len(ENTRY_END)) >= len(ENTRY_END):
+            if reader.is_between_entries and (run := plain.run(text, at)) is not None:
+                at = reader.take(run, text, at)
+            else:
+                reader.feed(repair.whole(text[at:end]))
+                at = end
+        held = text[at:]
+        if len(held) > _MOST_HELD:
+            reader.feed(repair.part(held))
+            held = ""
+    reader.feed(repair.whole(held))
+    reader.close()
 
 
 class _Reader:
@@ -54,21 +76,44 @@ class _Reader:
         self._depth = 0
         self._path: list[str] = []
         self._fields: dict[str, str] | None = None
+        self._alternates: list[str] = []
         self._text: list[str] | None = None
         self._characters_left = 0
-        self._parser = expat.ParserCreate()
+        self._fed_bytes = 0
+        self._entry_end_byte = -len(ENTRY_END) - 1
+        self._parser = expat.ParserCreate("utf-8")
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
         self._parser.StartDoctypeDeclHandler = self._doctype
 
+    @property
+    def is_between_entries(self) -> bool:
+        """Whether `</url>` of an entry of a sitemap is the very last that was fed."""
+        return self._entry_end_byte + len(ENTRY_END) == self._fed_bytes
+
     def feed(self, text: str) -> None:
         if text:
-            self._parser.Parse(text, False)
+            encoded = text.encode()
+            self._fed_bytes += len(encoded)
+            self._parser.Parse(encoded, False)
+
+    def take(self, run: PlainRun, text: str, start: int) -> int:
+        """Takes the entries at `start` of `text` and returns where they end.
+
+        The parser gets blanks in their place, so that it counts lines and columns right.
+        """
+        self._reading.add_plain(run.urls, run.lastmods, run.changefreqs, run.priorities)
+        passed = text[start : run.end]
+        last_line = max(passed.rfind("\n"), passed.rfind("\r")) + 1
+        line_ends = _LINE_ENDS.findall(passed) if "\r" in passed else ["\n" * passed.count("\n")]
+        self.feed(" ".join(line_ends) + " " * (len(passed) - last_line))
+        self._entry_end_byte = self._fed_bytes - len(ENTRY_END)
+        return run.end
 
     def close(self) -> None:
-        self._parser.Parse("", True)
+        self._parser.Parse(b"", True)
 
     def position(self) -> str:
         line = self._parser.CurrentLineNumber + self._skipped_lines
@@ -108,6 +153,8 @@ class _Reader:
         address = self._layout.attribute_address(name, attributes)
         if address is not None:
             fields.setdefault(name, address)
+        if self._reading.alternates and (alternate := self._layout.alternate(name, attributes)) is not None:
+            self._alternates.append(alternate)
         self._text = [] if self._layout.reads_text(name, attributes) else None
         self._characters_left = LONGEST_ADDRESS + 1
 
@@ -121,14 +168,28 @@ class _Reader:
     def _end(self, qualified: str) -> None:
         if self._fields is not None:
             if self._depth == self._layout.item_depth + 1:
-                self._keep(self._name(qualified), self._fields)
+                self._keep(self._name(qualified))
             elif self._depth == self._layout.item_depth:
-                self._reading.add(*self._layout.entry(self._fields), self.position())
+                self._add(self._fields)
                 self._fields = None
+                if self._layout.kind is SitemapKind.URLSET and not self._prefix:
+                    self._entry_end_byte = self._parser.CurrentByteIndex
         self._depth -= 1
 
-    def _keep(self, name: str, fields: dict[str, str]) -> None:
+    def _keep(self, name: str) -> None:
         text = "".join(self._text or ()).strip()
-        if text:
-            fields.setdefault(name, text)
         self._text = None
+        if not text or self._fields is None:
+            return
+        if name == "loc" and name in self._fields:  # an entry that its writer forgot to close
+            self._add(self._fields)
+            self._fields = {}
+        self._fields.setdefault(name, text)
+
+    def _add(self, fields: dict[str, str]) -> None:
+        where = self.position()
+        hints = (fields.get(name) for name in HINTS)
+        self._reading.add(self._layout.address(fields), where, self._layout.date(fields), *hints)
+        for alternate in self._alternates:
+            self._reading.add(alternate, where)
+        self._alternates = []

@@ -98,10 +98,12 @@ class Scope:
     def contains(self, url: str) -> bool:
         """Whether the canonical URL is on one of the hosts, included (no `include` is all) and not excluded."""
         try:
-            if host_of(url) not in self.hosts:
-                return False
+            return host_of(url) in self.hosts and self.admits(url)
         except InvalidUrl:
             return False
+
+    def admits(self, url: str) -> bool:
+        """Whether the patterns include and do not exclude the canonical URL, which is on one of the hosts."""
         included = not self.include or any(pattern.matches(url) for pattern in self.include)
         return included and not any(pattern.matches(url) for pattern in self.exclude)
 

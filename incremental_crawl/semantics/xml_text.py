@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from html.entities import html5
 
 from incremental_crawl.semantics.gzip_layers import peeked
@@ -66,18 +66,20 @@ class XmlRepair:
         self._inside_cdata = False
         self._held = ""
 
-    def repaired(self, pieces: Iterable[str]) -> Iterator[str]:
-        """The text, piece by piece; a piece never ends inside a reference or a marker."""
-        for piece in pieces:
-            yield self._next(_ILLEGAL.sub(UNREADABLE, piece))
-        held, self._held = self._held, ""
-        yield "".join(self._sections(held))
-
-    def _next(self, piece: str) -> str:
-        text = self._held + piece
+    def part(self, text: str) -> str:
+        """What follows, as far as it is certain; a reference or a marker that may go on is held back."""
+        text = self._held + text
         cut = _safe_end(text)
         self._held = text[cut:]
-        return "".join(self._sections(text[:cut]))
+        return self._repaired(text[:cut])
+
+    def whole(self, text: str) -> str:
+        """What follows and what was held back, up to a place that is inside no reference and no marker."""
+        text, self._held = self._held + text, ""
+        return self._repaired(text)
+
+    def _repaired(self, text: str) -> str:
+        return "".join(self._sections(_ILLEGAL.sub(UNREADABLE, text)))
 
     def _sections(self, text: str) -> Iterator[str]:
         while text:

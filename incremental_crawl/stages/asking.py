@@ -122,13 +122,13 @@ class Asker:
         """When the URL's host wants to be asked again, None where it may be asked now."""
         return self.exchange.not_before(host_of(url))
 
-    async def sitemaps(self, url: str) -> tuple[str, ...] | None:
-        """The sitemaps that robots.txt of the URL's origin names; None where it cannot be read now."""
+    async def robots_rules(self, url: str) -> RobotsRules | str:
+        """What robots.txt of the URL's origin says; where it cannot be read now, a sentence that says why."""
         try:
             rules = await self.exchange.robots_rules(url)
-        except HostResting:
-            return None
-        return rules.sitemaps if isinstance(rules, RobotsRules) else None
+        except HostResting as resting:
+            return str(resting)
+        return rules.detail if isinstance(rules, Failure) else rules
 
     def take_unplaced(self) -> list[Observation]:
         """Observations of requests that belong to no page's conversation, once."""

@@ -9,14 +9,17 @@ from contextlib import aclosing
 from incremental_crawl.semantics.answers import Purpose
 from incremental_crawl.semantics.page import PageState
 from incremental_crawl.semantics.urls import host_of
-from incremental_crawl.stages import auditing, shared_answers
+from incremental_crawl.stages import auditing, link_reading, shared_answers
 from incremental_crawl.stages.asking import Asker, asking
 from incremental_crawl.stages.batches import Checkpoints
 from incremental_crawl.stages.conversation import Conversation
 from incremental_crawl.stages.deciding import Decider
 from incremental_crawl.stages.in_flight import in_flight
+from incremental_crawl.stages.link_planning import LinkPlanner, follows_links, left_out_note
+from incremental_crawl.stages.next_step import next_step
+from incremental_crawl.stages.page_wishes import PageWishes
 from incremental_crawl.stages.site_run import Report, SiteRun
-from incremental_crawl.storage import discovery, known_urls, plan, reports, visits
+from incremental_crawl.storage import growth, known_urls, plan, reports, visits
 from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.rows import PlanRow, Reason
 from incremental_crawl.storage.spool import spool_writer
@@ -42,16 +45,31 @@ def run(run: SiteRun) -> Report:
                 plan.carry_over(state, visit.visit)
                 visits.mark_stage(state, visit.visit, STAGE, run.clock())
             reached(DurableStep.JOURNAL_FOLDED)
-        left = plan.open_requests(state, visit.visit)
-        notes = {"budget": f"{left} planned pages were not fetched: they come first next time"} if left else {}
-        return Report(visit.visit, reports.count_visit(state, visit.visit).numbers(), notes)
+        return _report(run, visit, state)
+
+
+def _report(run: SiteRun, visit: Visit, state: State) -> Report:
+    numbers, notes = reports.count_visit(state, visit.visit).numbers(), {}
+    if open_requests := plan.open_requests(state, visit.visit):
+        notes["budget"] = f"{open_requests} planned pages were not fetched: they come first next time"
+    if not numbers["failed"] and (step := next_step(run, visit, state)):
+        notes["next step"] = step
+    left = [row for row in growth.left_out(state, visit.visit) if row.found_in == growth.LINKS]
+    if left:
+        numbers["links left out"] = sum(row.left_count for row in left)
+    return Report(visit.visit, numbers, notes | {f"links: {row.reason}": left_out_note(row, run.site) for row in left})
 
 
 async def _work_off(run: SiteRun, visit: Visit, state: State) -> None:
     async with asking(run, visit, state) as asker:
         with spool_writer(run.layout.spool, visit.visit) as spool:
             checkpoints = Checkpoints(run, visit, state, asker, spool)
-            decider = Decider(run, visit, state, asker, _follows_links(run, state))
+            follows = follows_links(run, state)
+            wishes = PageWishes(run, follows)
+            planner = LinkPlanner(run, visit, state, wishes, asker.sequence) if follows else None
+            decider = Decider(run, visit, state, asker, wishes, planner)
+            if planner is not None:
+                link_reading.read_kept(run, visit, state, planner)
             while True:
                 while undecided := plan.undecided(state, visit.visit, DECIDE_CHUNK):
                     await decider.decide(_bounded(undecided))
@@ -72,13 +90,6 @@ def _bounded(rows: Sequence[PlanRow]) -> Sequence[PlanRow]:
         if size > DECIDE_BYTES and at:
             return rows[:at]
     return rows
-
-
-def _follows_links(run: SiteRun, state: State) -> bool:
-    """`auto` follows links while sitemaps and feeds have never yielded anything beyond the start."""
-    if run.site.follow_links == "auto":
-        return not discovery.has_yielded(state, run.site.start_urls)
-    return run.site.follow_links
 
 
 async def _fetch(run: SiteRun, state: State, asker: Asker, checkpoints: Checkpoints, rows: Sequence[PlanRow]) -> None:

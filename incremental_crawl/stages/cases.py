@@ -15,7 +15,7 @@ from incremental_crawl.semantics.decision import Content, Judgement, under_mask
 from incremental_crawl.semantics.outcome import Outcome
 from incremental_crawl.semantics.page import PageState
 from incremental_crawl.stages.site_run import SiteRun
-from incremental_crawl.storage import body_files, known_urls, plan
+from incremental_crawl.storage import body_files, known_urls, link_notes, plan
 from incremental_crawl.storage.layout import Dataset
 from incremental_crawl.storage.rows import HeldRecord, PlanRow, Reason
 from incremental_crawl.storage.spool import read_bodies
@@ -39,7 +39,8 @@ class Case:
     """One fetched page on its way to a decision.
 
     `unsure` says why noise could not be told from change, `drift` that only the label of the charset is another one,
-    `blocked` that what was fetched is not the page.
+    `blocked` that what was fetched is not the page, `refused` that the page wants no record, and `canonical` which one
+    it stands back for.
     """
 
     row: PlanRow
@@ -55,6 +56,8 @@ class Case:
     rebuilt: bool = False
     drift: str | None = None
     blocked: BlockSign | None = None
+    refused: str | None = None
+    canonical: str | None = None
 
     @property
     def at(self) -> datetime:
@@ -84,13 +87,16 @@ class Case:
 
 
 class Cases:
-    """Makes cases of spooled pages and extracts them in the worker pool."""
+    """Makes cases of spooled pages and extracts them in the worker pool.
 
-    def __init__(self, run: SiteRun, visit: Visit, state: State, follow_links: bool) -> None:
+    Links are found only where there are `links_rules`: pages whose links none of them has read are always extracted.
+    """
+
+    def __init__(self, run: SiteRun, visit: Visit, state: State, links_rules: Sequence[str]) -> None:
         self._run = run
         self._visit = visit
         self._state = state
-        self._follow = follow_links
+        self._links_rules = links_rules
 
     def of(self, rows: Sequence[PlanRow]) -> list[Case]:
         """The cases of spooled pages, extracted where their bytes are not the very ones that are held."""
@@ -107,13 +113,18 @@ class Cases:
             headers = tuple((name, value) for name, value in json.loads(row.headers or "[]"))
             cases.append(Case(row, body, page, baseline, headers, evidence=EVIDENCE[row.reason]))
         self._rebuild_stale(cases)
-        self._extract([case for case in cases if not self._same_bytes(case)])
+        same = [case for case in cases if self._same_bytes(case)]
+        if same and self._links_rules:
+            unread = link_notes.unread(self._state, [case.row.url for case in same], self._links_rules)
+            same = [case for case in same if case.row.url not in unread]
+        known = {id(case) for case in same}
+        self._extract([case for case in cases if id(case) not in known])
         return cases
 
     def extracted(self, pages: Iterable[Page], main_text: bool) -> Iterator[Extract]:
         """Extract pages in the worker pool, in order."""
         wanted = main_text and self._run.site.main_text != "none"
-        return shared_pool().extract_many(pages, self._run.rules, self._follow, wanted)
+        return shared_pool().extract_many(pages, self._run.rules, bool(self._links_rules), wanted)
 
     def is_stale(self, case: Case) -> bool:
         """Whether other rules made the held record than those in force."""

@@ -68,7 +68,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Hops:
-    """Where the redirects of a site may lead: pages stay in `scope`, anything else (a sitemap) on the site's hosts.
+    """Where the redirects of a site may lead: pages stay in `scope`, a sitemap may be on any host.
 
     From https to http only to one of `origins`, those of the start URLs.
     """
@@ -82,11 +82,10 @@ class Hops:
         if not location:
             return None, Outcome.ERROR, "redirect without a Location"
         try:
-            target = location_url(location, base, self.strip_params)
+            target = location_url(location, base, self.strip_params if page else ())
         except InvalidUrl as error:
             return None, Outcome.ERROR, f"redirect to an unusable address: {error}"
-        scope = self.scope if page else Scope(self.scope.hosts)
-        if not scope.contains(target):
+        if page and not self.scope.contains(target):
             return None, Outcome.REFUSED, f"redirect leaves the site's scope: {target}"
         if base.startswith("https:") and target.startswith("http:") and origin_of(target) not in self.origins:
             return None, Outcome.REFUSED, f"redirect from https to http: {target}"

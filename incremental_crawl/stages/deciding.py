@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from incremental_crawl.extraction.extract import Page
+from incremental_crawl.extraction.extract import Extract, Page
 from incremental_crawl.stages import charset_drift
 from incremental_crawl.stages.asking import Asker
 from incremental_crawl.stages.auditing import Auditor
@@ -13,7 +13,8 @@ from incremental_crawl.stages.blocked_pages import BlockedPages
 from incremental_crawl.stages.cases import Case, Cases
 from incremental_crawl.stages.head_probing import HeadProber
 from incremental_crawl.stages.judging import NOT_LOADED, Judge
-from incremental_crawl.stages.link_planning import LinkPlanner
+from incremental_crawl.stages.link_planning import LinkPlanner, ReadPage, cut_rule, links_rule
+from incremental_crawl.stages.page_wishes import PageWishes
 from incremental_crawl.stages.proposing import Proposer
 from incremental_crawl.stages.second_loads import SecondLoads
 from incremental_crawl.stages.site_run import SiteRun
@@ -32,26 +33,30 @@ _CUT_SHORT = (
 class Decider:
     """Decides fetched pages batch by batch; every batch is one commit."""
 
-    def __init__(self, run: SiteRun, visit: Visit, state: State, asker: Asker, follow_links: bool) -> None:
+    def __init__(
+        self, run: SiteRun, visit: Visit, state: State, asker: Asker, wishes: PageWishes, links: LinkPlanner | None
+    ) -> None:
         self._run = run
         self._state = state
         self._asker = asker
-        self._cases = Cases(run, visit, state, follow_links)
+        self._cases = Cases(run, visit, state, (links_rule(run), cut_rule(run)) if links is not None else ())
         self._judge = Judge(run, state, self._cases)
         self._second_loads = SecondLoads(run, asker, self._cases, self._judge)
         self._auditor = Auditor(run, visit, state, asker, self._judge, self._second_loads)
         self._prober = HeadProber(run, state, asker)
         self._blocked = BlockedPages(visit, state, asker.watch)
         self._proposer = Proposer(run, visit, asker.sequence)
-        self._links = LinkPlanner(run, visit, state, asker.sequence) if follow_links else None
+        self._wishes = wishes
+        self._links = links
 
     async def decide(self, rows: Sequence[PlanRow]) -> None:
         """Decide the spooled pages of `rows` and commit the proposals."""
         cases = self._cases.of(rows)
         charset_drift.settle(cases, self._cases)
         self._blocked.sift(cases)
+        self._wishes.sift(cases)
         for case in cases:
-            case.judgement = None if case.blocked else self._judge.judge(case)
+            case.judgement = None if case.blocked or case.refused else self._judge.judge(case)
         observations: list[Observation] = []
         while unsure := [case for case in cases if case.judgement is not None and case.judgement.needs_pair]:
             observations.extend(await self._fetch_pairs(unsure))
@@ -94,6 +99,10 @@ class Decider:
             reports.keep_observations(self._state, observations)
             self._judge.keep_lessons()
             if self._links is not None:
-                self._links.plan([case for case in cases if case.blocked is None])
+                self._links.plan([_read(case, case.found) for case in cases if case.found and case.blocked is None])
             self._asker.watch.keep(self._state)
         reached(DurableStep.PROPOSALS_COMMITTED)
+
+
+def _read(case: Case, found: Extract) -> ReadPage:
+    return ReadPage(case.row.url, case.row.depth, case.at, found, case.headers, case.canonical)

@@ -68,7 +68,7 @@ class Proposer:
     def _failure(self, case: Case) -> Proposal:
         """No record could be made, or noise could not be told from change: all stays, and the page comes first.
 
-        What stood in the page's place says nothing about it either, and is no hurry.
+        What stood in the page's place says nothing about it either and is no hurry, nor is a page that wants no record.
         """
         moment = self._run.moment(self._visit, case.at)
         fault = case.found.fault if case.found else None
@@ -78,6 +78,9 @@ class Proposer:
         page = replace(lifecycle.failed(case.page, moment, self._run.cadence), priority=9)
         if case.blocked is not None:
             outcome, fault, page = Outcome.BLOCKED, case.blocked.sentence, replace(page, priority=0)
+        if case.refused is not None:
+            outcome, fault = Outcome.REFUSED, case.refused
+            page = lifecycle.refused(case.page, moment, self._run.cadence)
         if case.row.reason is Reason.AUDIT:
             # Its turn is over: pages that waver would else be audited in every visit, and no others.
             page = replace(page, last_audit=self._visit.visit)

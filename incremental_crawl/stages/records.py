@@ -6,7 +6,7 @@ from datetime import date
 
 from incremental_crawl.stages.learning import learn_hosts
 from incremental_crawl.stages.site_run import Report, SiteRun
-from incremental_crawl.storage import blocks, known_urls, publication, reports, visits
+from incremental_crawl.storage import blocks, growth, publication, reports, visits
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit, VisitStatus
 
@@ -32,9 +32,8 @@ def publish_ended(run: SiteRun, state: State) -> None:
 
 
 def _begin(run: SiteRun, visit: Visit, state: State) -> None:
-    forget = run.site.scope.forget_after
     with state.transaction():
-        known_urls.forget(state, visit.opened_at - forget)
+        growth.forget(state, visit.opened_at - run.site.scope.forget_after)
         visits.keep_summary(state, visit.visit, reports.count_visit(state, visit.visit).numbers())
     groups, hosts = learn_hosts(run, visit, state)
     publication.begin(state, visit, run.clock(), groups, hosts)

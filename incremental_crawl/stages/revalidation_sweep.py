@@ -20,6 +20,7 @@ from incremental_crawl.stages.batches import Checkpoints
 from incremental_crawl.stages.conversation import Conversation
 from incremental_crawl.stages.fingerprints import fingerprints
 from incremental_crawl.stages.in_flight import in_flight
+from incremental_crawl.stages.link_planning import cut_rule, follows_links, links_rule
 from incremental_crawl.stages.site_run import Report, SiteRun
 from incremental_crawl.storage import decisions, known_urls, plan, reports, visits
 from incremental_crawl.storage.durable import DurableStep, reached
@@ -48,7 +49,9 @@ def run(run: SiteRun) -> Report:
 def _sweep(run: SiteRun, visit: Visit, state: State) -> None:
     _prepare(run, visit, state)
     visits.set_due(state, visit.visit, known_urls.count_due(state, visit, visit.opened_at))
-    due = known_urls.select_due(state, visit, visit.opened_at, fingerprints(run, state).by_origin)
+    links = (links_rule(run), cut_rule(run)) if follows_links(run, state) else ()
+    prints = fingerprints(run, state).by_origin
+    due = known_urls.select_due(state, visit, visit.opened_at, prints, links, run.site.scope.max_depth)
     first = plan.next_seq(state, visit.visit)
     plan.plan_unconditional(state, visit.visit, first)
     reached(DurableStep.BATCH_COMMITTED)
@@ -66,7 +69,7 @@ def _prepare(run: SiteRun, visit: Visit, state: State) -> None:
     """Let go of plans nobody decided about, and mark records that other rules made."""
     for forgotten in (*visits.expired(state, visit.opened_at, run.body_window), *visits.superseded(state)):
         visits.reject(state, forgotten, visit.opened_at)
-    known_urls.add_start_urls(state, run.site.start_urls, visit.opened_at)
+    known_urls.add_given(state, run.site.start_urls, "start", visit.opened_at)
     scope, start = run.site.scope_rules, frozenset(run.site.start_urls)
     known_urls.leave_out(state, lambda url: url in start or scope.contains(url))
     rules_in_force.apply(run, state)

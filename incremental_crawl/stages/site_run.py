@@ -117,8 +117,9 @@ class SiteRun:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a stage did: plain numbers and sentences, shown as metadata of its asset."""
+    """What a stage did: plain numbers, sentences and Markdown tables, shown as metadata of its asset."""
 
     visit: int | None
     numbers: dict[str, int | float] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, str] = field(default_factory=dict)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections.abc import Iterable
 
-from incremental_crawl.semantics.urls import origin_of
-from incremental_crawl.stages.asking import Asker, asking
+from incremental_crawl.semantics.hints import HintLedger, Reading, reliability
+from incremental_crawl.stages.asking import asking
 from incremental_crawl.stages.site_run import Report, SiteRun
-from incremental_crawl.stages.source_reading import SourceReader, canonical_urls
-from incremental_crawl.storage import discovery, known_urls, visits
+from incremental_crawl.stages.source_roots import SourceRoots
+from incremental_crawl.stages.source_table import believed_sentence, markdown_table, shrunk_sentence, source_lines
+from incremental_crawl.storage import discovery, growth, hints, known_urls, visits
 from incremental_crawl.storage.discovery import MergeReport, Source
 from incremental_crawl.storage.durable import DurableStep, reached
+from incremental_crawl.storage.growth import LeftOut
 from incremental_crawl.storage.state import State
 from incremental_crawl.storage.visits import Visit
 
 STAGE = "sitemap_urls"
-MAX_SITEMAP_DEPTH = 5
-MAX_SOURCES = 10_000
+SOURCES_TABLE = "sources"
+_MOST_TOLD = 10
 
 
 def run(run: SiteRun) -> Report:
@@ -26,10 +28,10 @@ def run(run: SiteRun) -> Report:
         visit = visits.enter(state, run.day, run.clock(), run.options, run.run_id)
         if visits.stage_done(state, visit.visit, STAGE):
             return Report(visit.visit, notes={"resumed": "the sources of this visit were read before"})
-        known_urls.add_start_urls(state, run.site.start_urls, visit.opened_at)
+        known_urls.add_given(state, run.site.start_urls, "start", visit.opened_at)
         asked_for = [url for url in visit.only_urls if run.site.scope_rules.contains(url)]
-        known_urls.add_found(state, asked_for, "asked", 0, visit.opened_at, len(asked_for))
-        read = asyncio.run(_read_all(run, visit, state))
+        known_urls.add_given(state, asked_for, "asked", visit.opened_at)
+        read, warnings = asyncio.run(_read(run, visit, state))
         with state.transaction():
             merged = discovery.merge(
                 state,
@@ -38,66 +40,67 @@ def run(run: SiteRun) -> Report:
                 run.cadence.minimum,
                 run.site.scope.sitemap_shrink_limit,
                 run.site.scope.max_pages,
+                run.site.scope_rules.contains,
             )
+            if merged.dropped:
+                left_out = LeftOut(growth.LISTINGS, growth.MAX_PAGES, merged.dropped)
+                growth.note_left_out(state, visit.visit, [left_out])
             visits.mark_stage(state, visit.visit, STAGE, run.clock())
         reached(DurableStep.SOURCES_STORED)
-        return _report(visit, read, merged, known_urls.count(state))
+        return _report(run, visit, state, read, warnings, merged)
 
 
-async def _read_all(run: SiteRun, visit: Visit, state: State) -> list[Source]:
-    """Read every source once, indexes before their children, breadth first."""
-    read: list[Source] = []
+async def _read(run: SiteRun, visit: Visit, state: State) -> tuple[list[Source], dict[str, str]]:
     async with asking(run, visit, state) as asker:
-        reader = SourceReader(run, visit, state, asker)
-        queue = deque((url, kind, 0) for url, kind in await _roots(run, visit, state, asker))
-        seen: set[str] = set()
-        while queue and len(seen) < MAX_SOURCES:
-            url, kind, depth = queue.popleft()
-            if url in seen:
-                continue
-            seen.add(url)
-            source = await reader.read(url, kind)
-            read.append(source)
-            run.progress(STAGE, len(read), len(read) + len(queue))
-            if depth < MAX_SITEMAP_DEPTH:
-                queue.extend((child, kind, depth + 1) for child in source.children)
-    return read
+        roots = SourceRoots(run, visit, state, asker)
+        return await roots.read(), roots.warnings
 
 
-async def _roots(run: SiteRun, visit: Visit, state: State, asker: Asker) -> list[tuple[str, str]]:
-    """The sources to begin with: as configured, or what robots.txt names, or else the usual place.
-
-    Where robots.txt cannot be read, the last visit's sources stay in force, so that nothing is unlisted.
-    """
-    feeds = [(url, "feed") for url in run.site.feeds]
-    if isinstance(run.site.sitemaps, tuple):
-        return [*((url, "sitemap") for url in run.site.sitemaps), *feeds]
-    if run.site.sitemaps == "none":
-        return feeds
-    found: list[str] = []
-    for origin in dict.fromkeys(origin_of(url) for url in run.site.start_urls):
-        named = await asker.sitemaps(origin + "/")
-        if named is None:
-            found.extend(discovery.read_before(state, visit.visit))
-        found.extend(canonical_urls(named or (), origin + "/") or [f"{origin}/sitemap.xml"])
-    return [*((url, "sitemap") for url in found), *feeds]
-
-
-def _report(visit: Visit, read: list[Source], merged: MergeReport, known: int) -> Report:
+def _report(
+    run: SiteRun, visit: Visit, state: State, read: list[Source], warnings: dict[str, str], merged: MergeReport
+) -> Report:
+    own = [source for source in read if not source.is_guess]
+    entries = sum(source.entries for source in own)
     numbers: dict[str, int | float] = {
-        "sources read": len(read),
-        "sources failed": sum(source.problem is not None for source in read),
-        "entries": sum(source.entries for source in read),
+        "sources read": len(own),
+        "sources failed": sum(source.problem is not None for source in own),
+        "entries": entries,
         "new": merged.new,
         "unlisted": merged.unlisted,
+        "unchanged": max(0, entries - merged.new),
         "hinted": merged.hinted,
-        "pages known": known,
+        "pages known": known_urls.count(state),
     }
-    notes = {source.url: source.problem for source in read if source.problem}
-    if merged.shrunk:
-        notes["sitemap_shrink_limit"] = "the listing shrank suddenly: nothing was unlisted"
-    if merged.stamped:
-        notes["lastmod"] = "nearly every lastmod moved at once: it looks like a build stamp and was ignored"
+    counts = discovery.listing_counts(state, visit.opened_at)
+    known = hints.ledgers(state)
+    reliable = {root: reliability(ledger) for root, ledger in known.items()}
+    table = markdown_table(source_lines(read, counts, merged.guarded.unlisted, reliable))
+    notes = _source_notes(own, warnings) | _merge_notes(run, merged) | _lastmod_notes(known.values())
+    return Report(visit.visit, numbers, notes, {SOURCES_TABLE: table} if read else {})
+
+
+def _source_notes(read: list[Source], warnings: dict[str, str]) -> dict[str, str]:
+    """Why sources failed and what was wrong in them, with line and column; the first few."""
+    notes = warnings | {source.url: text for source in read if (text := source.problem or source.warnings)}
+    told = dict(list(notes.items())[:_MOST_TOLD])
+    if len(notes) > len(told):
+        told["further sources"] = f"{len(notes) - len(told)} more have problems or warnings"
+    return told
+
+
+def _lastmod_notes(known: Iterable[HintLedger]) -> dict[str, str]:
+    """What is wrong with the dates of whole listings: what hints at nothing, for it would hint at everything."""
+    wrong = [own for own in known if own.reading in (Reading.STAMP, Reading.ALL_EQUAL)]
+    told = [f"{own.root}: {reliability(own)}" for own in wrong[:_MOST_TOLD]]
+    return {"lastmod": "; ".join(told)} if told else {}
+
+
+def _merge_notes(run: SiteRun, merged: MergeReport) -> dict[str, str]:
+    notes = {}
+    shrunk = [shrunk_sentence(each, run.site.name) for each in merged.guarded.held]
+    shrunk += [believed_sentence(each) for each in merged.guarded.believed]
+    if shrunk:
+        notes["sitemap_shrink_limit"] = "; ".join(shrunk)
     if merged.dropped:
         notes["scope.max_pages"] = f"{merged.dropped} listed URLs do not fit under scope.max_pages and were left out"
-    return Report(visit.visit, numbers, notes)
+    return notes

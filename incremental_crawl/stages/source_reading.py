@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from incremental_crawl.semantics.answers import Answer, Ask, NotModified, Purpose, Redirected, Response
 from incremental_crawl.semantics.digest import canonical_json, sha256_bytes, sha256_text
 from incremental_crawl.semantics.outcome import Outcome, Step, classify
-from incremental_crawl.semantics.sitemap import SitemapContent, SitemapKind, parse_sitemap
+from incremental_crawl.semantics.sitemap import SitemapContent, SitemapKind, read_sitemap
+from incremental_crawl.semantics.sitemap_content import Entries
+from incremental_crawl.semantics.tracking_params import TRACKING_FINGERPRINT
 from incremental_crawl.semantics.urls import InvalidUrl, canonical_url
 from incremental_crawl.semantics.validators import Validators, from_response
 from incremental_crawl.stages.asking import Asker
 from incremental_crawl.stages.fingerprints import fingerprints
+from incremental_crawl.stages.listing_sieve import NOTHING, ListingSieve, joined
 from incremental_crawl.stages.site_run import SiteRun
 from incremental_crawl.storage import discovery
-from incremental_crawl.storage.discovery import Source
+from incremental_crawl.storage.discovery import FoundBy, Source
 from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.rows import Observation
 from incremental_crawl.storage.state import State
@@ -28,8 +31,23 @@ _HOPS = 5
 _TOLD = 3
 
 
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What a source answered: to which request, and where redirects led if that was read before as another source."""
+
+    ask: Ask
+    answer: Answer
+    observations: list[Observation]
+    same_as: str | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The last status code."""
+        return self.observations[-1].status
+
+
 class SourceReader:
-    """Reads the sources of one visit; a source that this visit has read before is not asked again."""
+    """Reads the sources of one visit, no URL twice: not after a redirect either, nor in a visit that is resumed."""
 
     def __init__(self, run: SiteRun, visit: Visit, state: State, asker: Asker) -> None:
         self._run = run
@@ -37,93 +55,133 @@ class SourceReader:
         self._state = state
         self._asker = asker
         self._scope = _fingerprint(run, state)
+        self._sieve = ListingSieve(run, state)
+        self._asked: set[str] = set()
 
-    async def read(self, url: str, kind: str) -> Source:
+    def was_asked(self, url: str) -> bool:
+        """Whether this run has asked for the URL, as a source or as a hop of one."""
+        return url in self._asked
+
+    async def read(self, url: str, kind: str, root: str, found_by: FoundBy) -> Source:
         """The source as it is now; a reading that failed keeps what the last good one listed."""
         last = discovery.source(self._state, url)
         if last is not None and last.visit == self._visit.visit:
+            self._asked |= {url, last.hop_url or url}
             return last
         known = last or Source(url, self._visit.visit, kind, None, None, None, None, 0, (), None)
-        known = replace(known, visit=self._visit.visit, problem=None)
+        known = replace(known, visit=self._visit.visit, problem=None, root=root, found_by=found_by)
         try:
-            answer, observations = await self._ask(known, held=self._is_sifted(known))
+            heard = await self._ask(known, held=self._is_sifted(known))
         except HostResting as resting:
-            return self._store(replace(known, problem=str(resting)), None, [])
-        status = observations[-1].status
-        if isinstance(answer, NotModified):
-            return self._store(known, None, observations)
+            return self._store(replace(known, status=None, problem=str(resting)), None, [])
+        known, answer = replace(known, status=heard.status), heard.answer
+        if heard.same_as is not None:
+            return self._store(_emptied(known, heard.same_as), NOTHING, heard.observations)
+        if isinstance(answer, NotModified) and heard.ask.conditional:
+            return self._store(known, None, heard.observations)
         if not isinstance(answer, Response) or answer.status != 200:
-            problem = observations[-1].error or f"answered {status}"
-            return self._store(replace(known, status=status, problem=problem), None, observations)
-        # Validators belong to the URL that was asked: those of a redirect's target are not kept.
-        own = from_response(answer.headers) if len(observations) == 1 else Validators()
-        return self._content(known, answer, own, observations)
+            problem = heard.observations[-1].error or f"answered {heard.status}"
+            return self._store(replace(known, problem=problem), None, heard.observations)
+        own = Validators() if heard.ask.no_cache else from_response(answer.headers)
+        hop = heard.ask.url if heard.ask.url != url else None
+        return self._content(replace(known, hop_url=hop), answer, own, heard.observations)
 
-    async def _ask(self, known: Source, held: bool) -> tuple[Answer, list[Observation]]:
-        """Ask for the source, following a few redirects by hand; the condition goes to the first URL only."""
-        own = Validators(known.etag, known.last_modified) if held else Validators()
-        ask = Ask(known.url, Purpose.SITEMAP, etag=own.etag, last_modified=own.last_modified)
+    async def _ask(self, known: Source, held: bool) -> _Heard:
+        """Ask for the source, following a few redirects by hand; the condition goes to where the validators came from.
+
+        A redirect to what was read as another source ends there: each sitemap is read once.
+        """
+        own, holder = Validators(known.etag, known.last_modified), known.hop_url or known.url
         observations: list[Observation] = []
+        chain = {known.url}
+        url: str = known.url
+        no_cache = False
         while True:
+            self._asked.add(url)
+            sent = own if held and url == holder and not no_cache else Validators()
+            ask = Ask(url, Purpose.SITEMAP, etag=sent.etag, last_modified=sent.last_modified, no_cache=no_cache)
             answer = await self._asker.ask(ask, self._run.site.politeness.fetch_concurrency)
             if isinstance(answer, Redirected):
-                target, _, reason = self._asker.hops.resolve(ask.url, answer.location, page=False)
+                target, _, reason = self._asker.hops.resolve(url, answer.location, page=False)
+                if target in chain:
+                    target, reason = None, "redirects in a circle"
+                elif len(chain) > _HOPS:
+                    target, reason = None, f"more than {_HOPS} redirects"
                 outcome = Outcome.MOVED if target is not None else Outcome.ERROR
                 observations.append(self._asker.observe(ask, answer, outcome, reason or None))
-                if target is None or len(observations) > _HOPS:
-                    return answer, observations
-                ask = Ask(target, Purpose.SITEMAP)
+                if target is None or target in self._asked:
+                    return _Heard(ask, answer, observations, target)
+                chain.add(target)
+                url, no_cache = target, False
                 continue
-            meaning = classify(ask, answer, held)
+            meaning = classify(ask, answer, ask.conditional)
             settled = meaning if isinstance(meaning, Outcome) else Outcome.ERROR
             observations.append(self._asker.observe(ask, answer, settled))
             if meaning is not Step.ASK_UNCONDITIONALLY:
-                return answer, observations
-            ask = Ask(ask.url, Purpose.SITEMAP, no_cache=True)
+                return _Heard(ask, answer, observations)
+            no_cache = True
 
     def _content(self, known: Source, answer: Response, own: Validators, observations: list[Observation]) -> Source:
         digest = sha256_bytes(answer.body)
-        answered = replace(known, status=answer.status, etag=own.etag, last_modified=own.last_modified)
+        answered = replace(known, etag=own.etag, last_modified=own.last_modified)
         if known.sha256 == digest and self._is_sifted(known):
             return self._store(answered, None, observations)
-        content = parse_sitemap(answer.body, known.url)
-        problem = "; ".join(content.warnings[:_TOLD]) or None
+        content, addresses, listed = self._read(answer.body, known.url)
+        warnings = _told(content, known.url)
+        problem = warnings
         if content.kind is SitemapKind.UNKNOWN:
-            problem = problem or "neither a sitemap nor a feed"
+            problem = f"neither a sitemap nor a feed ({problem})" if problem else "neither a sitemap nor a feed"
         if not content.entries and problem is not None:
-            return self._store(replace(known, status=answer.status, problem=problem), None, observations)
+            return self._store(replace(known, problem=problem), None, observations)
         read = replace(
             answered,
             kind="feed" if content.kind is SitemapKind.FEED else known.kind,
             sha256=digest,
-            problem=problem,
+            warnings=warnings,
+            complete=content.complete,
             scope=self._scope,
         )
         if content.kind is SitemapKind.INDEX:
-            children = tuple(canonical_urls((entry.url for entry in content.entries), known.url))
-            return self._store(replace(read, children=children, entries=0), None, observations)
-        listed = self._listed(content, known.url)
+            children = canonical_urls(addresses, known.url)
+            return self._index(known, replace(read, children=tuple(children), entries=0), observations)
         if not listed.num_rows and known.entries and self._is_sifted(known):
-            problem = problem or "lists nothing any more: what it listed last stays listed"
-            return self._store(replace(known, status=answer.status, problem=problem), None, observations)
+            problem = "lists nothing any more: what it listed last stays listed"
+            return self._store(replace(known, problem=problem), None, observations)
+        if content.entries and not listed.num_rows:
+            read = replace(read, warnings=_all_outside(content, warnings))
         read = replace(read, children=(), entries=listed.num_rows)
         return self._store(read, listed, observations, content.complete)
+
+    def _index(self, known: Source, read: Source, observations: list[Observation]) -> Source:
+        """An index; what one lists that broke off, or that lists nothing any more, comes to what it listed last."""
+        if known.children and not read.children:
+            problem = "lists no sitemap any more: those that it listed last stay in force"
+            return self._store(replace(known, problem=problem), None, observations)
+        if not read.complete:
+            children = tuple(dict.fromkeys((*read.children, *known.children)))
+            return self._store(replace(read, children=children), None, observations)
+        return self._store(read, NOTHING, observations)
 
     def _is_sifted(self, known: Source) -> bool:
         """Whether its listing is held as the scope in force would keep it; else an unchanged source is read anew."""
         return known.sha256 is not None and known.scope == self._scope
 
-    def _listed(self, content: SitemapContent, base: str) -> pa.Table:
-        """The entries that belong to the site, in canonical form; the first of a URL wins."""
-        scope, strip = self._run.site.scope_rules, self._run.site.scope.strip_params
-        found: dict[str, str | None] = {}
-        for entry in content.entries:
-            for url in canonical_urls([entry.url], base, strip):
-                if scope.contains(url):
-                    found.setdefault(url, entry.lastmod)
-        return pa.table(
-            {"url": pa.array(list(found), pa.string()), "lastmod": pa.array(list(found.values()), pa.string())}
-        )
+    def _read(self, body: bytes, url: str) -> tuple[SitemapContent, list[str], pa.Table]:
+        """The document; of an index the addresses that it lists, of any other the entries that belong to the site.
+
+        Entries are sifted batch by batch as they are read, so that a large document is never held as objects.
+        """
+        addresses: list[str] = []
+        batches: list[pa.Table] = []
+
+        def take(entries: Entries, kind: SitemapKind) -> None:
+            if kind is SitemapKind.INDEX:
+                addresses.extend(entries.urls)
+            else:
+                batches.append(self._sieve.sifted(entries, url))
+
+        content = read_sitemap(body, url, take, self._run.site.scope.alternates)
+        return content, addresses, joined(batches)
 
     def _store(
         self, source: Source, listed: pa.Table | None, observations: list[Observation], complete: bool = True
@@ -133,11 +191,34 @@ class SourceReader:
         return source
 
 
+def _emptied(known: Source, same_as: str) -> Source:
+    """The source as one that only leads to `same_as`, which is read for itself."""
+    return replace(
+        known, etag=None, last_modified=None, sha256=None, entries=0, children=(), hop_url=same_as, warnings=None,
+        complete=True,
+    )  # fmt: skip
+
+
+def _told(content: SitemapContent, url: str) -> str | None:
+    """The first warnings without the document's URL, and how many more there are."""
+    told = [warning.removeprefix(f"{url}: ") for warning in content.warnings[:_TOLD]]
+    more = len(content.warnings) - len(told)
+    return "; ".join(told + ([f"and {more} more warnings"] if more > 0 else [])) or None
+
+
+def _all_outside(content: SitemapContent, warnings: str | None) -> str:
+    sentence = f"none of its {content.entries} entries is within the site's scope (for example {content.example})"
+    return f"{sentence}; {warnings}" if warnings else sentence
+
+
 def _fingerprint(run: SiteRun, state: State) -> str:
     """By what a listing was sifted, and which request headers it answered: under others it is read anew."""
     scope, headers = run.site.scope_rules, sorted(fingerprints(run, state).by_origin.items())
     patterns = [[pattern.text for pattern in patterns] for patterns in (scope.include, scope.exclude)]
-    return sha256_text(canonical_json([sorted(scope.hosts), *patterns, list(run.site.scope.strip_params), headers]))
+    tracking = TRACKING_FINGERPRINT if run.site.scope.strip_tracking else ""
+    own = run.site.scope
+    parts = [sorted(scope.hosts), *patterns, list(own.strip_params), tracking, own.alternates, headers]
+    return sha256_text(canonical_json(parts))
 
 
 def canonical_urls(urls: Iterable[str], base: str, strip: Sequence[str] = ()) -> list[str]:

@@ -51,10 +51,11 @@ def export(state: State, visit: int, path: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class KeptBody:
-    """A raw body and the Content-Type it came with."""
+    """A raw body, the Content-Type it came with, and all headers: a JSON list of [name, value]."""
 
     body: bytes
     content_type: str | None
+    headers: str | None = None
 
 
 def read_urls(path: Path, urls: Sequence[str]) -> dict[str, KeptBody]:
@@ -67,8 +68,9 @@ def read_urls(path: Path, urls: Sequence[str]) -> dict[str, KeptBody]:
         for group in range(file.num_row_groups):
             hits = pc.is_in(file.read_row_group(group, columns=["url"]).column("url"), value_set=wanted)
             if pc.any(hits).as_py():
-                rows = file.read_row_group(group, columns=["url", "body", "content_type"]).filter(hits).to_pylist()
-                found |= {row["url"]: KeptBody(row["body"], row["content_type"]) for row in rows}
+                columns = ["url", "body", "content_type", "headers"]
+                rows = file.read_row_group(group, columns=columns).filter(hits).to_pylist()
+                found |= {row["url"]: KeptBody(row["body"], row["content_type"], row["headers"]) for row in rows}
     return found
 
 

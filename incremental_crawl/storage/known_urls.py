@@ -11,6 +11,7 @@ import pyarrow as pa
 from incremental_crawl.semantics.head_requests import HEAD_BYTES, HEAD_PROBES
 from incremental_crawl.semantics.page import PageState
 from incremental_crawl.semantics.trust import TrustMode
+from incremental_crawl.storage import hints
 from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.rows import Due, HeldRecord, Journalled
 from incremental_crawl.storage.state import State
@@ -20,55 +21,54 @@ _COLUMNS = tuple(field.name for field in fields(PageState))
 _COLUMN_LIST = ", ".join(_COLUMNS)
 _NO_LIMIT = 2**62
 _CHUNK = 10_000
+_NEVER_ASKED = (
+    "false AS held, false AS listed, false AS weak_date, false AS stale, 0 AS body_bytes, 0 AS gone_checks, "
+    "0 AS failures, 0 AS last_visit, 0 AS last_audit, 0 AS priority, false AS unpaired_change"
+)
 
 
-def add_start_urls(state: State, urls: Sequence[str], now: datetime) -> None:
-    """Make the start URLs known; those that are known already stay as they are."""
-    state.run(
-        "INSERT INTO known_urls BY NAME "
-        f"SELECT {_frontier_columns('start')} FROM (SELECT unnest($urls::VARCHAR[]) AS url) u "
-        "WHERE u.url NOT IN (SELECT url FROM known_urls)",
-        {"urls": list(dict.fromkeys(urls)), "now": now, "depth": 0},
-    )
+def add_given(state: State, urls: Sequence[str], source: str, now: datetime) -> None:
+    """Make URLs known that a person gave (`start`: in the site file, `asked`: by hand); known ones stay as they are."""
+    if urls:
+        state.run(
+            f"INSERT INTO known_urls BY NAME SELECT *, {_NEVER_ASKED} FROM ("
+            "SELECT unnest($urls::VARCHAR[]) AS url, $source AS source, 0 AS depth, $now::TIMESTAMPTZ AS first_seen) g "
+            "WHERE g.url NOT IN (SELECT url FROM known_urls)",
+            {"urls": list(dict.fromkeys(urls)), "source": source, "now": now},
+        )
 
 
-def add_found(state: State, urls: Sequence[str], source: str, depth: int, now: datetime, room: int) -> list[str]:
-    """Make at most `room` of `urls` known as found on `source`; returns those that were new, in order of finding."""
-    if not urls or room <= 0:
-        return []
-    found = pa.table({"url": list(dict.fromkeys(urls))})
-    with state.bound("found", found):
-        new = [row[0] for row in state.rows("SELECT url FROM found WHERE url NOT IN (SELECT url FROM current_urls)")]
-    new = new[:room]
-    state.run(
-        "INSERT INTO known_urls BY NAME "
-        f"SELECT {_frontier_columns(source)} FROM (SELECT unnest($urls::VARCHAR[]) AS url)",
-        {"urls": new, "now": now, "depth": depth},
-    )
-    return new
+def add_links(state: State, found: Sequence[tuple[str, str, int, datetime]]) -> None:
+    """Make URLs known that nobody knew: each with its source, its depth, and when it was found."""
+    if not found:
+        return
+    names = ("url", "source", "depth", "first_seen")
+    kinds = (pa.string(), pa.string(), pa.int32(), pa.timestamp("us", tz="UTC"))
+    columns = [pa.array(list(column), kind) for column, kind in zip(zip(*found, strict=True), kinds, strict=True)]
+    with state.bound("found_links", pa.Table.from_arrays(columns, names=list(names))):
+        state.run(f"INSERT INTO known_urls BY NAME SELECT *, {_NEVER_ASKED} FROM found_links")
 
 
-def _frontier_columns(source: str) -> str:
-    quoted = source.replace("'", "''")
-    return (
-        f"url, '{quoted}' AS source, $depth::INTEGER AS depth, false AS held, false AS listed, "
-        "$now::TIMESTAMPTZ AS first_seen, "
-        "false AS weak_date, false AS stale, 0 AS body_bytes, 0 AS gone_checks, 0 AS failures, 0 AS last_visit, "
-        "0 AS last_audit, 0 AS priority, false AS unpaired_change"
-    )
-
-
-def select_due(state: State, visit: Visit, now: datetime, representations: Mapping[str, str]) -> int:
+def select_due(
+    state: State,
+    visit: Visit,
+    now: datetime,
+    representations: Mapping[str, str],
+    links_rules: Sequence[str] = (),
+    max_depth: int = 0,
+) -> int:
     """Work out what is due in this visit; returns how many pages. They stay readable until the state is closed.
 
     `representations` are the fingerprints in force by origin, under "" that of all other origins: pages whose
-    validators belong to others are asked without a condition.
+    validators belong to others are asked without a condition. So are pages above `max_depth` whose links were read by
+    none of `links_rules` and whose body is not kept; without rules no links are wanted.
     """
     limit = _NO_LIMIT if visit.page_limit is None else max(0, visit.page_limit - _taken(state, visit))
     _choose(state, visit, now, visit.only_urls, limit)
     prints = {"origins": list(representations), "representations": list(representations.values())}
     parameters = {"visit": visit.visit, "now": now, "head_probes": HEAD_PROBES, "head_bytes": HEAD_BYTES}
-    state.script("split_due", parameters | prints)
+    links = {"links_rules": list(links_rules), "max_depth": max_depth}
+    state.script("split_due", parameters | prints | links)
     return int(state.value("SELECT count(*) FROM due_split"))
 
 
@@ -88,7 +88,8 @@ def count_due(state: State, visit: Visit, now: datetime) -> int:
 
 def _choose(state: State, visit: Visit, now: datetime, only_urls: Sequence[str], page_limit: int) -> None:
     parameters = {"visit": visit.visit, "now": now, "every_page": visit.every_page}
-    state.script("select_due", parameters | {"only_urls": list(only_urls), "page_limit": page_limit})
+    with hints.bound_weights(state):
+        state.script("select_due", parameters | {"only_urls": list(only_urls), "page_limit": page_limit})
 
 
 def _taken(state: State, visit: Visit) -> int:
@@ -164,15 +165,6 @@ def fold_leftovers(state: State) -> None:
         with state.transaction():
             fold(state)
         reached(DurableStep.JOURNAL_FOLDED)
-
-
-def forget(state: State, before: datetime) -> None:
-    """Drop frontier rows that nothing lists and nothing has answered for since `before`."""
-    state.run(
-        "DELETE FROM known_urls "
-        "WHERE NOT held AND NOT listed AND source <> 'start' AND failures > 0 AND first_seen < ?",
-        [before],
-    )
 
 
 def mark_stale(state: State, current_versions: Sequence[str]) -> None:

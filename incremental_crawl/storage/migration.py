@@ -30,7 +30,7 @@ def migrate(path: Path, found: int, wanted: int) -> Path:
         for table, columns in _common_columns(con).items():
             names = ", ".join(f'"{name}"' for name in columns)
             con.execute(f'INSERT INTO "{table}" ({names}) SELECT {names} FROM older."{table}"')
-        for statement in _LATER.get(found, ()):
+        for statement in (own for version in range(found, wanted) for own in _LATER.get(version, ())):
             con.execute(statement)
         con.execute("""UPDATE meta SET "value" = ? WHERE "key" = 'schema_version'""", [str(wanted)])
         con.execute("DETACH older")
@@ -56,6 +56,7 @@ _LATER = {
             "0 AS head_disagreed FROM older.hosts"
         ),
     ),
+    2: ("UPDATE known_urls SET checked_lastmod = lastmod WHERE held",),
 }
 """What a version kept elsewhere than the next one does."""
 

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from incremental_crawl.semantics.trust import Ledger
-from incremental_crawl.storage import body_files, ledger, spool, visits
+from incremental_crawl.storage import body_files, hints, ledger, spool, visits
 from incremental_crawl.storage.current_records import RecordTable, write_records
 from incremental_crawl.storage.durable import DurableStep, reached
 from incremental_crawl.storage.layout import Dataset
@@ -44,9 +44,10 @@ def ensure_empty_files(state: State, tables: Sequence[RecordTable]) -> None:
 
 
 def begin(state: State, visit: Visit, now: datetime, groups: Sequence[Ledger], hosts: Sequence[ledger.HostRow]) -> None:
-    """Mark the visit as being published; what it taught about hosts takes effect in the same transaction."""
+    """Mark the visit as being published; what it taught about hosts and hints takes effect in the same transaction."""
     with state.transaction():
         ledger.keep(state, groups, hosts)
+        hints.learn_from(state, visit.visit)
         state.run("UPDATE outbox_page_diffs SET published_at = ? WHERE visit = ?", [now, visit.visit])
         state.run("UPDATE visits SET status = 'publishing', published_at = ? WHERE visit = ?", [now, visit.visit])
     reached(DurableStep.PUBLISHING_MARKED)

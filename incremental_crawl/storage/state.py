@@ -19,7 +19,7 @@ from incremental_crawl.storage.lock import SiteLocked, site_lock
 from incremental_crawl.storage.migration import migrate
 from incremental_crawl.storage.sql import query
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _POLL_S = 0.25
 _SCHEMAS: dict[str, pa.Schema] = {}
 """The schemas of tables that were asked for: the same in every state of this release."""

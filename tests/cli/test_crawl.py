@@ -41,6 +41,7 @@ def test_json_is_one_object_per_site_also_for_the_ones_that_fail(crawled: Crawle
     assert found["broken"]["known"] == 0
     assert "`incremental-crawl status dead` shows why" in found["dead"]["problem"]
     assert found["dead"]["counts"]["failed"] == 1
+    assert list(found["dead"]["notes"]) == ["http://127.0.0.1:9/robots.txt"], "what was not read needs no next step"
 
 
 def test_json_tells_when_pages_are_due_next(crawled: Crawled) -> None:
@@ -113,16 +114,18 @@ class Linked:
 def linked(tmp_path_factory: pytest.TempPathFactory, links: DocumentsOrigin) -> Iterator[Linked]:
     project = CommandLine(tmp_path_factory.mktemp("options"))
     project.site("linked", f"{links.base_url}/", cadence={"default": "1d"})
+    project.site("lonely", f"{links.base_url}/pages/page-0003", scope={"include": ["/pages/page-0003"]})
     with Shell(project) as shell:
         options = (["--limit", "5", "--json"], ["--limit", "6"], ["--json"])
         yield Linked(shell, [shell("crawl", "linked", *own) for own in options])
 
 
-def test_what_a_limit_leaves_stays_due(linked: Linked) -> None:
+def test_what_a_limit_leaves_stays_due(linked: Linked, links: DocumentsOrigin) -> None:
     first, limited, rest = linked.visits
     [begun], [done] = first.objects(), rest.objects()
     known = begun["known"]
     assert known > 20, "the links of the first page are known"
+    assert list(begun["notes"]) == [f"{links.base_url}/sitemap.xml"], "robots.txt names it, and it is not there"
     assert (begun["due"], begun["not_due"], begun["counts"]["asked"]) == (known, 0, 5)
     assert summary(limited.out)[:5] == ("✓", "linked", str(known), str(known - 5), "5")
     assert f"6 pages asked: 6 new; {known - 11} more stay due\n" in limited.out
@@ -146,6 +149,14 @@ def test_urls_are_asked_and_no_others_also_one_that_nobody_knew(linked: Linked, 
     assert "3 pages asked: 2 not modified (304) · 1 without news\n" in said.out
     asked = {entry.path for entry in list(links.log)[before:]} - {"/robots.txt", "/sitemap.xml"}
     assert asked == set(paths)
+
+
+def test_a_first_visit_that_finds_one_page_names_the_next_step(linked: Linked) -> None:
+    said = linked.shell("crawl", "lonely")
+    assert summary(said.out)[:3] == ("✓", "lonely", "1")
+    assert "next step: nothing was found but the start page: no sitemap or feed lists another page" in said.out
+    assert "name the site's sitemaps or feeds in lonely.yaml" in said.out
+    assert "next step" not in linked.shell("crawl", "lonely").out, "it is said once"
 
 
 def test_a_terminal_gets_a_progress_bar_and_colours_and_a_pipe_gets_neither(crawled: Crawled, tmp_path: Path) -> None:

@@ -45,6 +45,16 @@ def test_one_site_shows_its_hosts_with_mode_ratio_and_verdict(crawled: Crawled) 
     assert one["failing_pages"] == []
 
 
+def test_one_site_shows_its_sources_with_what_they_list_and_how_far_they_are_believed(crawled: Crawled) -> None:
+    said = crawled.project.here("status", "always")
+    source = f"{crawled.origin.base_url}/sitemap.xml"
+    assert f"\n{source}  robots.txt: {PAGES + len(crawled.truth.new)} entries, " in said.out
+    [known] = crawled.project.here("status", "always", "--json").objects()[0]["sources"]
+    assert (known["url"], known["found_by"], known["status"], known["outcome"]) == (source, "robots.txt", 200, "read")
+    assert known["reliability"] in said.out
+    assert "sources" not in crawled.project.here("status", "--json").objects()[0][0]
+
+
 def test_a_site_that_never_answered_says_why(crawled: Crawled) -> None:
     said = crawled.project.here("status", "dead")
     assert "failing  http://127.0.0.1:9/\n" in said.out

@@ -22,7 +22,8 @@ sitemaps: ["https://shop.example/sm.xml"]
 feeds: ["https://shop.example/feed"]
 follow_links: false
 scope: {include: ["/**"], exclude: ["re:/x[0-9]"], max_depth: 0, max_pages: 10, strip_params: ["utm_*"],
-        forget_after: 2w, sitemap_shrink_limit: 1}
+        forget_after: 2w, sitemap_shrink_limit: 1, max_new_per_visit: null, strip_tracking: false, skip_traps: false,
+        alternates: true, meta_robots: all, canonical: prefer}
 cadence: {default: 12h, min: 30m, max: 1w}
 budget: {requests_per_visit: 100, bytes_per_visit: 1GB, time_per_visit: null}
 politeness: {requests_per_second: null, sweep_concurrency: 1, fetch_concurrency: 2, timeout: 0.5s, total_timeout: 1m,
@@ -79,6 +80,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert site.timezone == "Europe/Berlin"
     assert (site.sitemaps, site.follow_links) == (("https://shop.example/sm.xml",), False)
     assert site.scope.forget_after == timedelta(days=14)
+    assert (site.scope.max_new_per_visit, site.scope.strip_tracking, site.scope.skip_traps) == (None, False, False)
+    assert (site.scope.alternates, site.scope.meta_robots, site.scope.canonical) == (True, "all", "prefer")
     assert (site.budget.bytes_per_visit, site.budget.time_per_visit) == (10**9, None)
     assert (site.politeness.requests_per_second, site.politeness.timeout) == (None, timedelta(seconds=0.5))
     assert site.politeness.max_decoded == 2 * 2**20

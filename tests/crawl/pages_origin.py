@@ -12,6 +12,7 @@ from incremental_crawl.origin.http_server import HttpServer
 from incremental_crawl.origin.messages import HeaderLines, Reply, Request
 from incremental_crawl.origin.request_log import LoggedRequest
 from incremental_crawl.stages.site_run import Report, SiteRun
+from incremental_crawl.stages.source_roots import USUAL_PLACES
 from incremental_crawl.storage.visits import DEFAULT_OPTIONS, VisitOptions
 from tests.crawl.visiting import STAGES, CrawledSite, local_site
 
@@ -165,12 +166,16 @@ class Scene:
         return self.origin.base_url + path
 
     def asked(self, path: str | None = None, visit: int | None = None) -> list[LoggedRequest]:
-        """What a visit (the last one) asked for, by the server's own log; robots.txt and the sitemap left out."""
+        """What a visit (the last one) asked for, by the server's own log; robots.txt and usual sitemaps left out."""
         began = self._log_before[-1 if visit is None else visit - 1]
         ended = self._log_before[visit] if visit is not None and visit < len(self._log_before) else None
         requests = list(self.origin.log)[began:ended]
-        pages = [entry for entry in requests if entry.path not in ("/robots.txt", "/sitemap.xml")]
+        pages = [entry for entry in requests if entry.path not in ("/robots.txt", *USUAL_PLACES)]
         return [entry for entry in pages if path in (None, entry.path)]
+
+    def asked_for_anything(self) -> list[LoggedRequest]:
+        """Everything that the last visit asked for, robots.txt and sitemaps included."""
+        return list(self.origin.log)[self._log_before[-1] :]
 
     def asked_paths(self) -> set[str]:
         """The paths of `asked`."""

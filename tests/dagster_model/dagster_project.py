@@ -75,6 +75,11 @@ class Ran:
         """The asset checks that were made, and whether they passed."""
         return {one.check_name: one.passed for one in self.result.get_asset_check_evaluations()}
 
+    def evaluation(self, check: str) -> dg.AssetCheckEvaluation:
+        """What the check said."""
+        [found] = [one for one in self.result.get_asset_check_evaluations() if one.check_name == check]
+        return found
+
     def metadata(self, asset: str) -> dict[str, Any]:
         """The metadata of the asset's materialization in this run."""
         [found] = self.result.asset_materializations_for_node(asset)

@@ -55,9 +55,11 @@ def test_the_gates_are_blocking_checks(project: DagsterProject) -> None:
     graph = project.load().resolve_asset_graph()
     gates = {(key.asset_key.to_user_string(), key.name): graph.get(key).blocking for key in graph.asset_check_keys}
     assert gates == {
+        ("sitemap_urls", "sources_readable"): False,
         ("revalidation_sweep", "churn_within_limit"): True,
         ("body_snapshots", "audit_agrees_with_304"): False,
         ("body_snapshots", "not_blocked"): False,
+        ("body_snapshots", "page_limit_reached"): False,
         ("page_records", "changes_within_limit"): True,
         ("records", "validators_trustworthy"): False,
     }

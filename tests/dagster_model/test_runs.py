@@ -55,9 +55,11 @@ def test_a_crawl_materializes_its_partition_with_numbers_that_plot(project: Dags
     assert dict(ran.materialized) == dict.fromkeys(ASSETS, "2024-05-03|site")
     assert ran.checks == dict.fromkeys(
         (
+            "sources_readable",
             "churn_within_limit",
             "audit_agrees_with_304",
             "not_blocked",
+            "page_limit_reached",
             "changes_within_limit",
             "validators_trustworthy",
         ),
@@ -74,6 +76,11 @@ def test_a_crawl_materializes_its_partition_with_numbers_that_plot(project: Dags
     assert summary["304 not modified"] + summary["same hash"] == asked - len(truth.changed) - len(truth.new)
     assert summary["bytes saved"] > 0
     assert summary["bytes received"] > 0
+    sources = ran.metadata("sitemap_urls")
+    assert isinstance(sources["sources"], dg.MarkdownMetadataValue)
+    assert f"| {origin.base_url}/sitemap.xml | robots.txt | 200 | read |" in str(sources["sources"].value)
+    assert sources["new"].value == len(truth.new)
+    assert {"unlisted", "unchanged", "sources read"} <= sources.keys()
     plotted = dg.IntMetadataValue | dg.FloatMetadataValue
     nothing = [asset for asset in ASSETS if not any(isinstance(one, plotted) for one in ran.metadata(asset).values())]
     assert nothing == []
@@ -97,9 +104,9 @@ def test_a_closed_gate_stops_the_run_and_an_approval_days_later_goes_on(
     project.at(FRIDAY, redesigned)
     stopped = project.run("crawl", FRIDAY.date())
     assert not stopped.success
-    assert stopped.checks == {"churn_within_limit": False}
+    assert stopped.checks == {"sources_readable": True, "churn_within_limit": False}
     assert not set(stopped.started) & set(GATED)
-    [evaluation] = stopped.result.get_asset_check_evaluations()
+    evaluation = stopped.evaluation("churn_within_limit")
     assert f"{PAGES} of {PAGES + 1} pages changed" in str(evaluation.description)
     assert "incremental-crawl approve site" in str(evaluation.description)
     assert evaluation.metadata["changed"].value == PAGES
@@ -186,6 +193,6 @@ def test_a_site_that_fails_is_stopped_with_its_numbers(project: DagsterProject, 
     project.crawled(redesigned, settings_of(redesigned), THURSDAY)
     for page in redesigned.pages:
         redesigned.script(f"/pages/{page}", Behaviour(status=500))
-    [evaluation] = project.run("crawl", FRIDAY.date()).result.get_asset_check_evaluations()
+    evaluation = project.run("crawl", FRIDAY.date()).evaluation("churn_within_limit")
     assert "checks failed" in str(evaluation.description)
     assert evaluation.metadata["failed"].value == PAGES

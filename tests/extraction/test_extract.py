@@ -8,6 +8,7 @@ import pickle
 import pytest
 
 from incremental_crawl.extraction.extract import LARGEST_BODY, Extract, Page, extract
+from incremental_crawl.extraction.links import NO_LINKS
 from incremental_crawl.extraction.rules import ExtractionRules
 from incremental_crawl.semantics.digest import canonical_json, sha256_bytes, sha256_text
 
@@ -62,19 +63,45 @@ def test_the_order_of_keys_in_json_ld_does_not_matter_and_its_values_do() -> Non
     assert meta("1" * 5_000) is not None
 
 
-def test_links_are_absolute_each_once_and_only_those_to_be_followed() -> None:
+def test_links_are_absolute_and_each_once_those_that_are_not_to_be_followed_apart() -> None:
     html = (
         '<base href="/b/"><a href="one#x">1</a><a href="/b/one">1</a><a rel="NoFollow noopener" href="two">2</a>'
         '<a href="mailto:x@y.example">m</a><a href="#top">t</a><area href="//Other.example/a"><a href="http://[">bad</a>'
+        '<a rel=nofollow href="both">3</a><a href="both">3</a><a rel="UGC" href=" three ">4</a><a href="">5</a>'
     )
-    assert extracted(html, links=True).links == ("https://site.example/b/one", "https://other.example/a")
-    assert extracted(html).links == ()
+    found = extracted(html, links=True).links
+    assert found.open == ("https://site.example/b/one", "https://other.example/a", "https://site.example/b/both")
+    assert found.discouraged == ("https://site.example/b/two", "https://site.example/b/three")
+    assert extracted(html).links == NO_LINKS
+
+
+def test_frames_and_the_neighbours_of_a_series_are_links_and_parts_of_a_page_are_none() -> None:
+    frames = extracted('<frameset><frame src="menu.html"><frame src="/body"></frameset>', links=True)
+    assert frames.links.open == ("https://site.example/docs/menu.html", "https://site.example/body")
+    series = extracted('<link rel="NEXT" href="?p=2"><link rel="stylesheet" href="a.css"><p>x', links=True)
+    assert series.links.open == ("https://site.example/docs/page?p=2",)
+    parts = extracted('<iframe src="/map"></iframe><form action="/find"></form><img src="/a.png"><p>x', links=True)
+    assert parts.links == NO_LINKS
+
+
+@pytest.mark.parametrize("base", ["javascript:x()", "http://[", "mailto:a@b.example", ""])
+def test_a_base_that_is_no_address_counts_as_none(base: str) -> None:
+    html = f'<base href="{base}"><a href="next">n</a>'
+    assert extracted(html, links=True).links.open == ("https://site.example/docs/next",)
+
+
+def test_canonical_links_that_differ_say_nothing() -> None:
+    one, other = '<link rel="canonical" href="/v">', '<link rel="canonical" href="/w">'
+    assert extracted(f"{one}{one}<p>x").canonical_link == "https://site.example/v"
+    assert extracted(f"{one}{other}<p>x").canonical_link is None
 
 
 def test_robots_directives_of_the_page_count() -> None:
     found = extracted('<meta name="ROBOTS" content="noindex, NoFollow"><a href="/x">x</a>', links=True)
-    assert found.noindex
-    assert found.links == ()
+    assert (found.noindex, found.nofollow) == (True, True)
+    assert found.links.open == ("https://site.example/x",)
+    assert extracted('<meta name="robots" content="none"><p>x').nofollow
+    assert not extracted('<meta name="robots" content="index, follow"><p>x').nofollow
 
 
 def test_main_text_is_for_readers_and_only_on_request() -> None:

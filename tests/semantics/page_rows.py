@@ -64,6 +64,8 @@ def row(seed: int) -> PageState:
         listed=flag(),
         lastmod=text(),
         version_lastmod=text(),
+        checked_lastmod=text(),
+        lastmod_moved=flag(),
         first_seen=moment(),
         etag=text(),
         last_modified=text(),

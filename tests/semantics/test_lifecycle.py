@@ -45,7 +45,7 @@ COUNTERS = frozenset({"failures", "last_visit", "priority"})
 OWN = frozenset({"etag", "last_modified"})
 HOP = frozenset({"hop_etag", "hop_last_modified"})
 CHECK = COUNTERS | {"last_checked", "next_due"}
-ANSWERED = CHECK | {"unpaired_change"}
+ANSWERED = CHECK | {"unpaired_change", "checked_lastmod", "lastmod_moved"}
 ABSENCE = frozenset({"gone_since", "gone_checks", "redirect_to"})
 SAME = ANSWERED | ABSENCE | OWN | HOP | {"hop_url", "weak_date", "representation", "status"}
 SAME |= {"body_sha256", "body_bytes", "compare_sha256", "meta_sha256", "charset", "mask"}
@@ -399,3 +399,19 @@ def test_a_tag_that_came_back_with_the_same_record_outweighs_a_weak_date() -> No
     assert same_record(still, answered('"v1"'), version, moment, cadence).weak_date, (
         "a tag made of the date proves nothing"
     )
+
+
+@pytest.mark.parametrize(
+    ("lastmod", "checked", "moved"),
+    [("b", "a", True), ("a", "a", False), ("a", None, False), (None, "a", False)],
+)
+def test_a_check_notes_whether_the_listed_date_had_moved_and_a_second_one_of_the_visit_does_not_forget_it(
+    lastmod: str | None, checked: str | None, moved: bool
+) -> None:
+    page = replace(HELD, lastmod=lastmod, checked_lastmod=checked)
+    first = not_modified(page, (), False, LATER, CADENCE)
+    assert (first.checked_lastmod, first.lastmod_moved) == (lastmod, moved)
+    audited = same_record(first, FETCHED, SECOND, LATER, CADENCE)
+    assert audited.lastmod_moved == moved
+    later = not_modified(audited, (), False, replace(LATER, visit=3), CADENCE)
+    assert not later.lastmod_moved

@@ -7,13 +7,15 @@ import json
 import time
 import zlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from incremental_crawl.semantics.gzip_layers import DECODED_LIMIT_BYTES
-from incremental_crawl.semantics.sitemap import SitemapContent, SitemapEntry, SitemapKind, parse_sitemap
+from incremental_crawl.semantics.sitemap import read_sitemap
+from incremental_crawl.semantics.sitemap_content import SitemapEntry, SitemapKind
 
 HERE = "https://site.example/maps/sitemap.xml"
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -29,12 +31,26 @@ def locs(addresses: Iterable[str]) -> list[str]:
     return [f"<loc>{address}</loc>" for address in addresses]
 
 
-def urls_of(content: SitemapContent) -> list[str]:
+@dataclass(frozen=True)
+class Read:
+    """All of a document."""
+
+    kind: SitemapKind
+    entries: list[SitemapEntry]
+    warnings: list[str]
+    complete: bool
+
+
+def urls_of(content: Read) -> list[str]:
     return [entry.url for entry in content.entries]
 
 
-def read(body: bytes) -> SitemapContent:
-    return parse_sitemap(body, HERE)
+def read(body: bytes, alternates: bool = False) -> Read:
+    entries: list[SitemapEntry] = []
+    content = read_sitemap(body, HERE, lambda batch, _: entries.extend(batch), alternates)
+    assert content.entries == len(entries)
+    assert content.example == (entries[0].url if entries else None)
+    return Read(content.kind, entries, content.warnings, content.complete)
 
 
 TWO = urlset(*locs(TWO_PAGES))
@@ -44,7 +60,7 @@ def test_a_urlset_gives_addresses_and_lastmod_as_written() -> None:
     content = read(
         urlset("<loc>\n https://site.example/a\t</loc><lastmod> 2026-11-30 </lastmod>", *locs(TWO_PAGES[1:]))
     )
-    assert content == SitemapContent(
+    assert content == Read(
         SitemapKind.URLSET, [SitemapEntry(TWO_PAGES[0], "2026-11-30"), SitemapEntry(TWO_PAGES[1])], [], True
     )
 
@@ -167,7 +183,8 @@ def test_wherever_pieces_are_cut_the_repair_is_the_same(data: st.DataObject) -> 
     text = "".join(data.draw(st.lists(parts, max_size=12)))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=4)))
     pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    assert "".join(XmlRepair().repaired(pieces)) == "".join(XmlRepair().repaired([text]))
+    repair = XmlRepair()
+    assert "".join(map(repair.part, pieces)) + repair.whole("") == XmlRepair().whole(text)
 
 
 @pytest.mark.parametrize(

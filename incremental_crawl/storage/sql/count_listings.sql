@@ -1,8 +1,3 @@
--- How the listings compare with the known URLs: listed before, still listed, with lastmod on both sides, moved, new.
-WITH l AS (SELECT url, max(lastmod) AS lastmod FROM listings GROUP BY url)
-SELECT
-    (SELECT count(*) FROM known_urls WHERE listed) AS before,
-    (SELECT count(*) FROM known_urls k SEMI JOIN l USING (url) WHERE k.listed) AS kept,
-    (SELECT count(*) FROM known_urls k JOIN l USING (url) WHERE k.lastmod IS NOT NULL AND l.lastmod IS NOT NULL) AS both,
-    (SELECT count(*) FROM known_urls k JOIN l USING (url) WHERE k.lastmod <> l.lastmod) AS moved,
-    (SELECT count(*) FROM l ANTI JOIN known_urls USING (url)) AS new
+-- Of the comparison: URLs that no one knew, and pages that are listed no more.
+SELECT count(*) FILTER (known IS NULL AND place = first_place) AS new, (SELECT count(*) FROM unlisted_now) AS unlisted
+FROM compared

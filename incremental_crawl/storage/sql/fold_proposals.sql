@@ -39,7 +39,7 @@ INSERT INTO outbox_page_records BY NAME
 
 UPDATE outbox_observations SET outcome = d.outcome,
         content_sha256 = CASE WHEN d.outcome IN ('new', 'changed', 'same_hash', 'rebaselined', 'restored') THEN d.content_sha256 END,
-        error = CASE WHEN d.outcome IN ('empty', 'error', 'blocked', 'retry_later') OR starts_with(d.evidence, 'charset drift')
+        error = CASE WHEN d.outcome IN ('empty', 'error', 'blocked', 'refused', 'retry_later') OR starts_with(d.evidence, 'charset drift')
                      THEN d.evidence ELSE outbox_observations.error END  -- else what was odd about the answer
     FROM decided d
     WHERE outbox_observations.visit = $visit AND outbox_observations.observation = d.observation;

@@ -41,6 +41,10 @@ CREATE TABLE known_urls (
     listed BOOLEAN NOT NULL,
     lastmod VARCHAR,
     version_lastmod VARCHAR,
+    checked_lastmod VARCHAR,              -- lastmod as it was when the page was last really checked
+    lastmod_moved BOOLEAN NOT NULL DEFAULT false, -- whether it had moved when its last visit checked the page
+    changefreq VARCHAR,                   -- as a sitemap claims it
+    sitemap_priority DOUBLE,
     first_seen TIMESTAMPTZ,
     etag VARCHAR,
     last_modified VARCHAR,
@@ -316,6 +320,17 @@ CREATE TABLE blocked_samples (
     body BLOB NOT NULL
 );
 
+-- By which rules the links of a page's present body were taken in; what a limit cut has the limits in its rule.
+CREATE TABLE links_read (url VARCHAR NOT NULL, rule VARCHAR NOT NULL);
+
+-- When a page that does not answer was last named: by a link that was read, or by the listing that dropped it.
+CREATE TABLE last_named (url VARCHAR NOT NULL, named_at TIMESTAMPTZ NOT NULL);
+
+-- What a visit found and did not take in: by where it was found (links, listings), why, how many, and one of them.
+CREATE TABLE left_out (
+    visit INTEGER NOT NULL, found_in VARCHAR NOT NULL, reason VARCHAR NOT NULL, left_count BIGINT NOT NULL, example VARCHAR
+);
+
 CREATE TABLE robots (
     origin VARCHAR NOT NULL,
     visit INTEGER NOT NULL,
@@ -337,12 +352,28 @@ CREATE TABLE sources (
     sha256 VARCHAR,
     entries INTEGER NOT NULL,
     children VARCHAR[] NOT NULL,
-    problem VARCHAR,
-    scope VARCHAR                         -- fingerprint of the scope by which the listing was sifted
+    problem VARCHAR,                      -- why this reading failed; what the last good one listed stays listed
+    scope VARCHAR,                        -- fingerprint of the scope by which the listing was sifted
+    root VARCHAR,                         -- the source with which reading began: itself, or the topmost index above it
+    found_by VARCHAR,                     -- site file, robots.txt, usual place, index
+    hop_url VARCHAR,                      -- where redirects led at the last good reading: the validators belong to it
+    warnings VARCHAR,                     -- what was wrong in the content that is held
+    complete BOOLEAN NOT NULL DEFAULT true -- whether the content that is held could be read to its end
+);
+
+-- Roots ('' = found by links, '*' = the whole site) that shrank suddenly: nothing of theirs is unlisted until believed.
+CREATE TABLE shrunk_listings (
+    root VARCHAR NOT NULL, before INTEGER NOT NULL, now INTEGER NOT NULL, since TIMESTAMPTZ NOT NULL, visits INTEGER NOT NULL
 );
 
 -- What each source lists now; replaced source by source when one was read.
-CREATE TABLE listings (source VARCHAR NOT NULL, url VARCHAR NOT NULL, lastmod VARCHAR);
+CREATE TABLE listings (source VARCHAR NOT NULL, url VARCHAR NOT NULL, lastmod VARCHAR, changefreq VARCHAR, priority DOUBLE);
+
+-- How far the dates of each root source can be believed (semantics/hints.py).
+CREATE TABLE hint_ledger (
+    root VARCHAR NOT NULL, reading VARCHAR NOT NULL, entries INTEGER NOT NULL, dated INTEGER NOT NULL, moved DOUBLE NOT NULL,
+    changed DOUBLE NOT NULL, moved_changed DOUBLE NOT NULL, checked DOUBLE NOT NULL
+);
 
 -- What further loads taught about a page type: on how many pages an element path stood still, or moved.
 CREATE TABLE noise_evidence (page_type VARCHAR NOT NULL, path UBIGINT NOT NULL, stable INTEGER NOT NULL, moved INTEGER NOT NULL);

@@ -24,6 +24,11 @@ CREATE OR REPLACE TEMP TABLE due_split AS
             WHEN mode = 'date_only' AND last_modified IS NULL AND hop_url IS NULL THEN 'hash_check'
             WHEN weak_date THEN 'hash_check'
             WHEN split_part(representation, '+', 1) IS DISTINCT FROM wanted THEN 'hash_check'
+            -- Its links are wanted, and a 304 would not bring them.
+            WHEN len($links_rules) > 0 AND depth < $max_depth
+                AND (body_day IS NULL OR body_day < (SELECT "value"::DATE FROM meta WHERE "key" = 'first_kept_day'))
+                AND NOT EXISTS (SELECT 1 FROM links_read l WHERE l.url = trusted.url AND list_contains($links_rules, l.rule))
+                THEN 'hash_check'
             WHEN mode = 'hash_only' AND NOT (
                 head_trusted AND cause = 'ignored' AND hop_url IS NULL AND body_bytes >= $head_bytes) THEN 'hash_check'
         END AS reason
