@@ -25,7 +25,7 @@ dev: install ## the Dagster UI with schedules and sensors running (and the books
 
 .PHONY: test soak bench
 test: install-dev ## all tests; T=tests/test_urls.py::test_name runs one
-	@env -u DAGSTER_HOME $(BIN)/python -m pytest $(if $(T),,-n auto --dist loadfile) $(T) $(ARGS)
+	@env -u DAGSTER_HOME $(BIN)/python -m pytest $(if $(T),,-n auto --dist loadfile --no-loadscope-reorder) $(T) $(ARGS)
 
 soak: install-dev ## the long ones: kills at random moments, hours in minutes
 	@env -u DAGSTER_HOME $(BIN)/python -m pytest -m soak --timeout=3600 $(T) $(ARGS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from incremental_crawl.semantics.robots import product_token
+
 _WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 _NAMED = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*:(.*)", re.DOTALL)
 _FOR_ALL = frozenset({"robots", "*"})
@@ -16,7 +18,7 @@ def header_directives(lines: Iterable[str], user_agent: str) -> frozenset[str]:
     `googlebot: noindex, nofollow` is for another crawler, up to the next name or the end of the line. `none` is both
     noindex and nofollow.
     """
-    product = user_agent.partition("/")[0].strip().lower()
+    product = product_token(user_agent).lower()
     found: set[str] = set()
     for line in lines:
         addressed = True

@@ -19,6 +19,7 @@ LONGEST_ADDRESS = 16_384
 LONGEST_DATE = 200
 BATCH_ENTRIES = 10_000
 UNREADABLE = "\ufffd"
+_UNSEEN = "\ufeff\u200b"  # what copying leaves around an address: it would make a relative one of it
 
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _CHANGEFREQS = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
@@ -111,7 +112,7 @@ class Reading:
         priority: str | None = None,
     ) -> None:
         """Takes one entry, its address resolved against the document's; one that cannot be used is a warning."""
-        trimmed = well_formed((address or "").strip())
+        trimmed = well_formed((address or "").strip().strip(_UNSEEN).strip())
         fault = _address_fault(trimmed)
         if fault is not None:
             self.warn(f"{where}: {fault}; this entry is left out")

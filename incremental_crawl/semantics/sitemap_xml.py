@@ -13,6 +13,9 @@ from incremental_crawl.semantics.sitemap_layout import HINTS, Layout
 from incremental_crawl.semantics.xml_text import XmlRepair
 
 MOST_NESTED = 100
+# The parser begins anew with markup that is not at its end, and never forgets the name of an element or attribute.
+MOST_MARKUP_BYTES = 1024 * 1024
+MOST_NAMES = 1_000
 
 _LAYOUTS = {
     "urlset": Layout(SitemapKind.URLSET, ("url",), ("loc",), ("lastmod",), HINTS),
@@ -98,6 +101,8 @@ class _Reader:
             encoded = text.encode()
             self._fed_bytes += len(encoded)
             self._parser.Parse(encoded, False)
+            if self._fed_bytes - self._parser.CurrentByteIndex > MOST_MARKUP_BYTES:
+                raise _Refused(f"rejected: a tag or comment of more than {MOST_MARKUP_BYTES} bytes")
 
     def take(self, run: PlainRun, text: str, start: int) -> int:
         """Takes the entries at `start` of `text` and returns where they end.
@@ -130,6 +135,8 @@ class _Reader:
             self._root(qualified)
         elif self._depth > MOST_NESTED:
             raise _Refused(f"rejected: elements nested more than {MOST_NESTED} deep")
+        elif len(self._parser.intern) > MOST_NAMES:
+            raise _Refused(f"rejected: more than {MOST_NAMES} names of elements and attributes")
         elif self._depth <= item_depth:
             self._path[self._depth - 2 :] = [self._name(qualified)]
             self._fields = {} if tuple(self._path) == self._layout.path else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
+from incremental_crawl.semantics.robots import RobotsRules
 from incremental_crawl.semantics.urls import InvalidUrl, canonical_url, origin_of
 from incremental_crawl.stages.asking import Asker
 from incremental_crawl.stages.site_run import SiteRun
@@ -30,7 +31,7 @@ GUESS_AGAIN_AFTER = timedelta(days=7)
 
 
 class SourceRoots:
-    """Finds the roots of a visit and reads them; `warnings` says by robots.txt what of it could not be used."""
+    """Finds the roots of a visit and reads them; `warnings` says by robots.txt what of it is not used."""
 
     def __init__(self, run: SiteRun, visit: Visit, state: State, asker: Asker) -> None:
         self._run = run
@@ -49,6 +50,7 @@ class SourceRoots:
         elif site.sitemaps == "auto":
             await self._automatic()
         await self._walk.follow(feeds)
+        await self._tell_not_heeded()
         return self._walk.read
 
     async def _automatic(self) -> None:
@@ -68,6 +70,14 @@ class SourceRoots:
                 silent.append(origin)
         for origin in silent:
             await self._places(origin)
+
+    async def _tell_not_heeded(self) -> None:
+        """Warn where a robots.txt that was read just now asks what is not kept to the letter."""
+        for origin in self._asker.exchange.robots_received:
+            rules = await self._asker.robots_rules(f"{origin}/")
+            if isinstance(rules, RobotsRules) and (told := rules.not_heeded(self._run.site.politeness.user_agent)):
+                url = f"{origin}/robots.txt"
+                self.warnings[url] = "; ".join([*filter(None, [self.warnings.get(url)]), *told])
 
     def _usable(self, named: Iterable[str], origin: str) -> list[str]:
         """The sitemaps of `Sitemap:` lines in canonical form; what is none is a warning."""

@@ -8,6 +8,7 @@ import signal
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from incremental_crawl.stages import batches, body_snapshots
 from incremental_crawl.storage.durable import DurableStep, observed_by
@@ -30,16 +31,21 @@ class KillAt:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def main() -> None:
-    """Visit the site of the folder at the moment; arguments: folder, settings (JSON), moment, step, nth."""
-    folder, settings, moment, step, nth = sys.argv[1:]
+def visit(folder: str, settings: dict[str, Any], moment: str, step: str, nth: int) -> None:
+    """Visit the site of the folder at the moment, in small batches, until `step` is reached for the `nth` time."""
     batches.MAX_OUTCOMES = BATCH
     body_snapshots.FETCH_CHUNK = BATCH
     body_snapshots.DECIDE_CHUNK = BATCH
-    site = CrawledSite(Path(folder), json.loads(settings))
-    with observed_by(KillAt(step, int(nth))):
-        print("begun", flush=True)
+    site = CrawledSite(Path(folder), settings)
+    with observed_by(KillAt(step, nth)):
+        print("begun", os.getpid(), flush=True)
         site.visit(datetime.fromisoformat(moment))
+
+
+def main() -> None:
+    """Arguments: folder, settings (JSON), moment, step, nth."""
+    folder, settings, moment, step, nth = sys.argv[1:]
+    visit(folder, json.loads(settings), moment, step, int(nth))
 
 
 if __name__ == "__main__":

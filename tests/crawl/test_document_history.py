@@ -72,7 +72,7 @@ WHOLE = [
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    ("validators", "audit_share", "visits", "most"), [("both", 0.02, 9, 0.06), ("none", 0.02, 4, None), *WHOLE]
+    ("validators", "audit_share", "visits", "most"), [("both", 0.02, 7, 0.06), ("none", 0.02, 3, None), *WHOLE]
 )
 def test_sixteen_weeks_of_real_edits_are_found_for_few_bytes(
     tmp_path: Path, validators: str, audit_share: float, visits: int, most: float | None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +43,37 @@ BODIES = "SELECT url, body_sha256 FROM {body_snapshots} ORDER BY ALL"
 TOMBSTONES = "SELECT url, visit, status, last_sha256 FROM {tombstones} ORDER BY ALL"
 
 
+class Starter(AbstractContextManager["Starter"]):
+    """The process that starts visits as processes of their own."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "tests.crawl.visit_starter"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def say(self, line: str) -> None:
+        """Start a visit."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def hear(self, word: str) -> str:
+        """The next line, which begins with `word`, without it."""
+        assert self._process.stdout is not None
+        said = self._process.stdout.readline().split()
+        assert said[:1] == [word], said
+        return said[1]
+
+    def __exit__(self, *exc: object) -> None:
+        self._process.communicate(timeout=60)
+
+
 class Disturbance:
     """A site after its first visit, and what its second visit comes to when nobody disturbs it."""
 
-    def __init__(self, folder: Path, origin: DocumentsOrigin) -> None:
+    def __init__(self, folder: Path, origin: DocumentsOrigin, starter: Starter) -> None:
         self.folder = folder
         self.origin = origin
+        self.starter = starter
         self.settings = local_site(
             origin.base_url + "/",
             main_text="none",
@@ -61,7 +89,9 @@ class Disturbance:
         origin.script("/pages/page-0006", Behaviour(status=404))
         undisturbed = self.copy("undisturbed")
         before = len(origin.log)
+        began = time.monotonic()
         undisturbed.visit(MOMENTS[1])
+        self.seconds = time.monotonic() - began
         self.requests = len(origin.log) - before
         self.outcome = outcome(undisturbed)
 
@@ -72,11 +102,15 @@ class Disturbance:
         shutil.copytree(self.folder / "first", target)
         return CrawledSite(target, self.settings)
 
-    def start(self, site: CrawledSite, step: str = "", nth: int = 1) -> subprocess.Popen[str]:
-        """The second visit in a process of its own."""
-        arguments = [str(site.folder), json.dumps(self.settings), MOMENTS[1].isoformat(), step, str(nth)]
-        command = [sys.executable, "-m", "tests.crawl.killed_visit", *arguments]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    def start(self, site: CrawledSite, step: str = "", nth: int = 1) -> int:
+        """Begin the second visit in a process of its own; returns its number."""
+        told = [str(site.folder), self.settings, MOMENTS[1].isoformat(), step, nth]
+        self.starter.say(json.dumps(told))
+        return int(self.starter.hear("begun"))
+
+    def end(self) -> int:
+        """Wait for the end of the visit that was started; returns how its process ended."""
+        return int(self.starter.hear("ended"))
 
     def check(self, site: CrawledSite, asked_before: int) -> None:
         """Finish the visit and compare; at most one open batch (and what was in flight) is asked again."""
@@ -101,8 +135,8 @@ def outcome(site: CrawledSite) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def disturbance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disturbance]:
     """One origin and one undisturbed visit for all kills."""
-    with DocumentsOrigin(synthetic_history(pages=60, visits=2), noise=False) as origin:
-        yield Disturbance(tmp_path_factory.mktemp("kills"), origin)
+    with DocumentsOrigin(synthetic_history(pages=60, visits=2), noise=False) as origin, Starter() as starter:
+        yield Disturbance(tmp_path_factory.mktemp("kills"), origin, starter)
 
 
 AGAIN = (
@@ -118,9 +152,8 @@ AGAIN = (
 def test_a_kill_after_each_durable_step_loses_nothing(disturbance: Disturbance, step: DurableStep, nth: int) -> None:
     site = disturbance.copy("killed")
     before = len(disturbance.origin.log)
-    process = disturbance.start(site, step, nth)
-    process.communicate(timeout=60)
-    assert process.returncode == -9, f"the visit never reached {step} for the {nth}. time"
+    disturbance.start(site, step, nth)
+    assert disturbance.end() == -signal.SIGKILL, f"the visit never reached {step} for the {nth}. time"
     disturbance.check(site, before)
 
 
@@ -137,11 +170,10 @@ def test_kills_at_random_moments_lose_nothing(disturbance: Disturbance, kills: i
         site = disturbance.copy("killed")
         before = len(disturbance.origin.log)
         process = disturbance.start(site)
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(chance.uniform(0, 1.5))
-        process.kill()
-        process.communicate(timeout=60)
+        time.sleep(chance.uniform(0, disturbance.seconds))
+        with suppress(ProcessLookupError):  # it was done already
+            os.kill(process, signal.SIGKILL)
+        disturbance.end()
         disturbance.check(site, before)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -136,6 +137,18 @@ def test_what_robots_txt_names_and_is_no_sitemap_is_a_warning(tmp_path: Path, or
     assert "names as a sitemap what is none" in warning
     assert "'/robots.txt', 'ftp://files.example/map.xml', 'http://[bad/'" in warning
     assert [entry.path for entry in since_last(scene)].count("/robots.txt") == 1
+
+
+def test_what_a_robots_txt_asks_and_is_not_kept_to_the_letter_is_told(tmp_path: Path, origin: PagesOrigin) -> None:
+    rules = "".join(f"Disallow: /p{number:06}\n" for number in range(40_000))
+    origin.pages |= {
+        "/robots.txt": text_file(f"Sitemap: /a.xml\nSitemap: ftp://files.example/\nUser-agent: *\n{rules}"),
+        "/a.xml": a_map(origin, "/a"),
+    }
+    scene = Scene(tmp_path, origin)
+    warning = discover(scene).notes[origin.base_url + "/robots.txt"]
+    assert "names as a sitemap what is none: 'ftp://files.example/'; longer than 512000 bytes" in warning
+    assert listed(scene) == {"/a"}
 
 
 def test_a_robots_txt_that_names_nothing_any_more_does_not_lose_the_sitemap(
@@ -334,6 +347,74 @@ def test_more_sitemaps_than_a_visit_reads_are_told(
     assert listed(scene) == {"/0", "/1", "/2"}
     assert report.notes == {origin.base_url + "/i.xml": "more than 4 sitemaps: the rest is not read"}
     assert not checked(scene).passed
+
+
+# Bytes and markup
+
+
+def test_compression_is_known_by_the_bytes_whatever_names_and_headers_say(tmp_path: Path, origin: PagesOrigin) -> None:
+    coded, packed = ("Content-Encoding", "gzip"), ("Content-Type", "application/gzip")
+
+    def two(name: str) -> bytes:
+        return urlset({f"{origin.base_url}/{name}/{side}": None for side in "ab"})
+
+    def members(name: str) -> bytes:
+        return gzip.compress(two(name)[:90]) + gzip.compress(two(name)[90:])
+
+    files: dict[str, Answer] = {
+        "/1.xml.gz": sending(gzip.compress(two("1")), None, None, packed),
+        "/2.xml.gz": sending(two("2"), None, None, ("Content-Type", "application/x-gzip")),
+        "/3.xml": sending(gzip.compress(two("3")), None, None, coded),
+        "/4.xml.gz": sending(gzip.compress(gzip.compress(two("4"))), None, None, coded, packed),
+        "/5.xml.gz": sending(gzip.compress(two("5")), None, None, ("Content-Type", "gzip")),
+        "/6": sending(gzip.compress(two("6")), None, None, ("Content-Type", "application/octet-stream")),
+        "/7.xml.gz": sending(members("7"), None, None, packed),
+        "/8.xml": sending(members("8"), None, None, coded),
+        "/9.xml": sending(gzip.compress(two("9")), None, None, ("Content-Type", "text/xml; charset=utf-8")),
+        "/10.xml.gz": sending(two("10"), None, None, coded, packed),
+    }
+    names = [path.removeprefix("/").partition(".")[0] for path in files]
+    whole = gzip.compress(index(*(origin.base_url + path for path in files)))
+    origin.pages |= files | {"/robots.txt": text_file("Sitemap: /i.xml.gz"), "/i.xml.gz": sending(whole)}
+    scene = Scene(tmp_path, origin)
+    report = discover(scene)
+    assert listed(scene) == {f"/{name}/{side}" for name in names for side in "ab"}
+    assert (report.notes, checked(scene).passed) == ({}, True)
+
+
+def test_escapes_are_undone_before_a_page_is_asked_and_no_entity_asks_for_anything(
+    tmp_path: Path, origin: PagesOrigin
+) -> None:
+    base = origin.base_url
+    locs = [
+        f"{base}/s?a=1&amp;b=2",
+        f"\n<![CDATA[ {base}/s?a=3&b=4 ]]>\n",
+        f"{base}/s?a=5&b=6",
+        f"{base}/caf&eacute;",
+        f"{base}/&#x70;age",
+        f"{base}/x&nobody;",
+        f"{base}/ok",
+    ]
+    entries = "".join(f"<url><loc>{loc}</loc></url>" for loc in locs)
+    declared = {
+        "xxe": '[<!ENTITY x SYSTEM "file:///etc/hostname">]',
+        "net": f'[<!ENTITY x SYSTEM "{base}/ping">]',
+        "parameter": f'[<!ENTITY % p SYSTEM "{base}/ping">%p;]',
+        "dtd": f'SYSTEM "{base}/ping.dtd"',
+    }
+    hostile = {
+        f"/{name}.xml": sending(f"<!DOCTYPE urlset {how}><urlset><url><loc>{base}/&x;</loc></url></urlset>".encode())
+        for name, how in declared.items()
+    }
+    origin.pages |= {"/robots.txt": text_file("\n".join(f"Sitemap: {path}" for path in (*hostile, "/good.xml")))}
+    origin.pages |= hostile | {"/good.xml": sending(f"<urlset>{entries}</urlset>".encode())}
+    scene = Scene(tmp_path, origin)
+    scene.visit()
+    pages = {"/", "/s?a=1&b=2", "/s?a=3&b=4", "/s?a=5&b=6", "/caf%C3%A9", "/page", "/ok"}
+    assert scene.asked_paths() == {*pages, *hostile, "/good.xml"}
+    notes = scene.site.reports["sitemap_urls"].notes
+    assert all("rejected: DTD" in notes[base + path] for path in hostile)
+    assert "1 times & was read as &amp;" in notes[base + "/good.xml"]
 
 
 # What is said

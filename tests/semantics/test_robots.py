@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental_crawl.semantics.robots import PARSED_BYTES, RobotsRules
+from incremental_crawl.semantics.robots import PARSED_BYTES, RobotsRules, product_token
 
 AGENT = "ExampleBot"
 SITE = "https://site.example"
@@ -19,9 +19,19 @@ def allowed(body: bytes, path: str, agent: str = AGENT) -> bool:
 
 
 @pytest.mark.parametrize(
-    "body", [b"\xef\xbb\xbfUser-agent: *\nDisallow: /", b"\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /"]
+    "body",
+    [
+        b"\xef\xbb\xbfUser-agent: *\nDisallow: /",
+        b"\xef\xbb\xbf\xef\xbb\xbfUser-agent: *\nDisallow: /",
+        b"Sitemap: /s.xml\n\xef\xbb\xbfUser-agent: *\n\xef\xbb\xbfDisallow: /",
+        "User-agent: *\nDisallow: /".encode("utf-16"),
+        b"\xfe\xff" + "User-agent: *\r\nDisallow: /".encode("utf-16-be"),
+        "User-agent: *\nDisallow: /".encode("utf-16-le"),
+        b"User-agent: *\0\nDisallow: /\0",
+    ],
+    ids=["one", "two", "between joined files", "UTF-16", "UTF-16 BE", "UTF-16 without a mark", "NUL"],
 )
-def test_a_byte_order_mark_does_not_void_the_first_line(body: bytes) -> None:
+def test_no_mark_and_no_padding_voids_a_line(body: bytes) -> None:
     assert not allowed(body, "/anything")
 
 
@@ -42,6 +52,14 @@ def test_groups_of_one_agent_in_any_letter_case_are_merged() -> None:
         b"User-agent: *\rDisallow: /x\r",
         b"User-agent: * # all\nDisallow: /x # not this",
         b"User-agent: *\r\nDisallow: /x\r\n",
+        b"User-agent: *\r\r\nDisallow: /x\r\r\n",
+        b"\tuser-AGENT :\t*\t\n\tDISALLOW:/x\t",
+        "User-agent:\u00a0*\nDisallow:\u00a0/x".encode(),
+        b"User-agent *\nDisallow /x",
+        b"User-agent: *\nContent-Signal: search=yes\nHost: site.example\nDisallow:\nDisallow: /x",
+        b"User-agent: ExampleBot\n\nSitemap: /s.xml\nUser-agent: OtherBot\n\nDisallow: /x",
+        b"User-agent: *\nDisallow: /a\n\nUser-agent: OtherBot\nAllow: /\n\nUser-agent: *\nDisallow: /x",
+        b"Disallow: /y\nUser-agent: *\nDisallow: /x",
     ],
 )
 def test_every_way_to_write_one_rule_denies(body: bytes) -> None:
@@ -57,9 +75,81 @@ def test_the_longest_rule_wins_and_wildcards_work() -> None:
     assert allowed(body, "/a/b.pdf?x=1")
 
 
-def test_the_product_token_is_found_in_a_whole_user_agent_field() -> None:
-    body = b"User-agent: ExampleBot\nDisallow: /x"
-    assert not allowed(body, "/x", "Mozilla/5.0 (compatible; ExampleBot/1.0; +https://bot.example)")
+@pytest.mark.parametrize(
+    ("written", "path", "means"),
+    [
+        ("/caf\u00e9", "/caf%C3%A9", True),
+        ("/caf%c3%a9", "/caf%C3%A9", True),
+        ("/%7Eann", "/~ann", True),
+        ("/%62ar", "/bar", True),
+        ("/a%2Fb", "/a/b", False),
+        ("/X", "/x", False),
+        ("x", "/x", False),
+        ("*.pdf", "/a.pdf", True),
+        ("/*?", "/a?b", True),
+        ("/a$", "/ab", False),
+        ("/a#b", "/ac", True),
+        ("/a b", "/a%20b", True),
+    ],
+)
+def test_a_rule_means_a_path_however_that_is_escaped(written: str, path: str, means: bool) -> None:
+    assert allowed(f"User-agent: *\nDisallow: {written}".encode(), path) is not means
+
+
+def test_a_rule_with_bytes_in_no_known_encoding_denies() -> None:
+    assert not allowed(b"User-agent: *\nDisallow: /caf\xe9", "/caf%E9")
+
+
+@pytest.mark.parametrize(
+    ("group", "is_ours"),
+    [
+        ("ExampleBot", True),
+        ("EXAMPLEBOT", True),
+        ("ExampleBot/2.0", True),
+        ("ExampleBot (news)", True),
+        ("ExampleBot; +https://bot.example", True),
+        ("ExampleBot*", True),
+        ("*ExampleBot", True),
+        ("Example", False),
+        ("ExampleBotNews", False),
+        ("ExampleBot-News", False),
+        ("Bot", False),
+        ("Mozilla", False),
+        ("https", False),
+        ("Other, ExampleBot", False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize(
+    "agent", ["ExampleBot", "ExampleBot/1.0", "Mozilla/5.0 (compatible; ExampleBot/1.0; +https://bot.example)"]
+)
+def test_a_group_is_ours_by_the_whole_product_token(group: str, is_ours: bool, agent: str) -> None:
+    rules = RobotsRules.parse(
+        f"User-agent: {group}\nCrawl-delay: 7\nDisallow: /own\n\nUser-agent: *\nDisallow: /all".encode()
+    )
+    assert rules.allowed(f"{SITE}/own", agent) is not is_ours
+    assert rules.allowed(f"{SITE}/all", agent) is is_ours
+    assert rules.crawl_delay(agent) == (7.0 if is_ours else None)
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "token"),
+    [
+        ("incremental-crawl/0.1", "incremental-crawl"),
+        ("MJ12bot/1 (x; +https://m.example/2)", "MJ12bot"),
+        ("Shop Watcher", "Shop"),
+        (
+            "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; OneBot/1.2) Chrome/1.2 Safari/537.36",
+            "OneBot",
+        ),
+        ("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/130.0 TwoBot/3", "TwoBot"),
+        ("mozilla", "mozilla"),
+        ("(+https://m.example)", "https"),
+        ("???", ""),
+    ],
+)
+def test_the_product_token_of_a_user_agent(user_agent: str, token: str) -> None:
+    assert product_token(user_agent) == token
 
 
 def test_a_comment_holds_no_rule_whatever_white_space_is_in_it() -> None:
@@ -108,6 +198,11 @@ def test_a_body_that_was_cut_while_it_was_received_loses_its_last_line() -> None
         ("nan", None),
         ("inf", None),
         ("", None),
+        ("60.001", 60.0),
+        (".5 # half", 0.5),
+        ("0", 0.0),
+        ("5s", None),
+        ("1,5", None),
     ],
 )
 def test_a_crawl_delay_is_a_number_of_seconds_up_to_a_minute(value: str, seconds: float | None) -> None:
@@ -119,6 +214,14 @@ def test_a_crawl_delay_belongs_to_its_group() -> None:
     rules = RobotsRules.parse(b"User-agent: other\nCrawl-delay: 9\n\nUser-agent: *\nDisallow: /x")
     assert rules.crawl_delay(AGENT) is None
     assert rules.crawl_delay("Other/2") == 9.0
+
+
+def test_what_is_not_kept_to_the_letter_is_told() -> None:
+    body = b"User-agent: *\nCrawl-delay: 60\n\nUser-agent: OtherBot\nCrawl-delay: 86400"
+    assert RobotsRules.parse(body).not_heeded(AGENT) == []
+    assert RobotsRules.parse(body).not_heeded("OtherBot/2") == ["asks for a Crawl-delay of 86400 s: 60 s are kept"]
+    [told] = RobotsRules.parse(body, complete=False).not_heeded(AGENT)
+    assert told == "longer than 512000 bytes: the rules at its end do not count"
 
 
 def test_sitemaps_are_listed_once_in_order_and_as_written() -> None:

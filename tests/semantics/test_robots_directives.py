@@ -33,3 +33,8 @@ AGENT = "incremental-crawl/0.1"
 )
 def test_what_is_asked_of_everybody_or_of_this_crawler_counts(lines: list[str], meant: set[str]) -> None:
     assert header_directives(lines, AGENT) & {"noindex", "nofollow"} == meant
+
+
+def test_a_crawler_that_calls_itself_mozilla_is_named_by_its_product() -> None:
+    agent = "Mozilla/5.0 (compatible; ExampleBot/1.0)"
+    assert header_directives(["mozilla: nofollow, examplebot: noindex"], agent) == {"noindex"}

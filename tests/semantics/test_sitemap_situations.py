@@ -111,6 +111,18 @@ SITEMAPS = [
     Situation("blanks that only Unicode knows", urlset("<loc>\u00a0https://garden.example/a\u2003</loc>"), ["a"]),
     Situation("an address in CDATA", urlset("<loc>\n<![CDATA[ https://garden.example/a?b&c ]]>\n</loc>"), ["a?b&c"]),
     Situation("half an address in CDATA", urlset("<loc>https://garden.example/a<![CDATA[?b&c]]></loc>"), ["a?b&c"]),
+    Situation(
+        "marks that no one sees around an address",
+        urlset(
+            "<loc>\ufeffhttps://garden.example/a</loc>",
+            "<loc> \u200bhttps://garden.example/b\u200b\n</loc>",
+            loc("c\u200b"),
+        ),
+        ["a", "b", "c"],
+    ),
+    Situation("escapes that CDATA does not undo", urlset("<loc><![CDATA[/a?b&amp;c]]></loc>"), ["a?b&amp;c"]),
+    Situation("an address escaped twice", urlset(loc("a?b&amp;amp;c")), ["a?b&amp;c"]),
+    Situation("all escapes", urlset(loc("&quot;&apos;&lt;&gt;&#38;&#x26;&AMP;")), ["\"'<>&&&"]),
     Situation("an address in pieces", urlset(loc("a&#43;b<!-- here -->c")), ["a+bc"]),
     Situation(
         "an empty lastmod",
@@ -262,6 +274,20 @@ BROKEN = [
     Situation(
         "a bare ampersand", urlset(loc("a?b=1&c=2"), loc("d")), ["a?b=1&c=2", "d"], says="1 times & was read as &amp;"
     ),
+    Situation(
+        "bare ampersands that look like entities",
+        urlset(loc("a?b=1&copy=2&reg=3&amp=4&"), loc("d?&;&&")),
+        ["a?b=1&copy=2&reg=3&amp=4&", "d?&;&&"],
+        says="7 times & was read as &amp;",
+    ),
+    Situation(
+        "a bare ampersand in an attribute and a comment",
+        urlset("<!-- a & b -->" + loc("a")).replace("<urlset", '<urlset by="x & y"'),
+        ["a"],
+        says="2 times",
+    ),
+    Situation("half of a character", urlset(loc("&#xD83D;&#xDE00;"), loc("&#128512;")), ["😀"], says="cannot be read"),
+    Situation("CDATA without an end", urlset(loc("a"), f"<loc><![CDATA[{HERE}"), ["a"], False, "unclosed CDATA"),
     Situation("a bare angle bracket", urlset(loc("a"), loc("b?x<3"), loc("c")), ["a"], False, "not well-formed"),
     Situation("an entity of HTML", urlset(loc("caf&eacute;"), loc("a")), ["café", "a"]),
     Situation("an entity of nobody", urlset(loc("x&nobody;"), loc("a")), ["a"], says="cannot be read"),
@@ -341,6 +367,67 @@ DANGEROUS = [
         "rejected: DTD",
         SitemapKind.UNKNOWN,
     ),
+    Situation(
+        "a DTD in UTF-16",
+        (XXE + urlset(loc("&secret;")).removeprefix(DECLARED)).encode("utf-16"),
+        [],
+        False,
+        "rejected: DTD",
+        SitemapKind.UNKNOWN,
+    ),
+    Situation(
+        "a DTD in UTF-7",
+        b'<?xml version="1.0" encoding="UTF-7"?>+ADw-!DOCTYPE x+AD4-<urlset/>',
+        [],
+        False,
+        "not well-formed",
+        SitemapKind.UNKNOWN,
+    ),
+    Situation(
+        "a DTD after a comment, compressed",
+        gzip.compress(f"{DECLARED}<!-- x --><?x?>{XXE}<urlset/>".encode()),
+        [],
+        False,
+        "rejected: DTD",
+        SitemapKind.UNKNOWN,
+    ),
+    Situation(
+        "a DTD of a feed",
+        f"{XXE}<rss><channel><item><link>&secret;</link></item></channel></rss>",
+        [],
+        False,
+        "rejected: DTD",
+        SitemapKind.UNKNOWN,
+    ),
+    Situation(
+        "a DTD of an index",
+        f"{XXE}<sitemapindex><sitemap><loc>/&secret;</loc></sitemap></sitemapindex>",
+        [],
+        False,
+        "rejected: DTD",
+        SitemapKind.UNKNOWN,
+    ),
+    Situation(
+        "places that name other files",
+        urlset(
+            loc("a"), "<loc>b</loc>", root='xml:base="http://127.0.0.1:1/" xsi:schemaLocation="x http://127.0.0.1:1/"'
+        ),
+        ["a", "maps/b"],
+    ),
+    Situation(
+        "a tag without end", urlset(loc("a"), f'<loc x="{"x" * 1_500_000}"/>'), ["a"], False, "more than 1048576 bytes"
+    ),
+    Situation("a comment without end", urlset(loc("a")) + "<!--" + "x" * 1_500_000, ["a"], False, "more than 1048576"),
+    Situation(
+        "names without end", urlset(loc("a"), *(f"<n{n}/>" for n in range(2_000))), ["a"], False, "more than 1000 names"
+    ),
+    Situation(
+        "attributes without end",
+        urlset(loc("a"), "<x " + " ".join(f'n{n}=""' for n in range(2_000)) + "/><y/>"),
+        ["a"],
+        False,
+        "more than 1000 names",
+    ),
     Situation("an entity that no one declared", urlset(loc("&secret;"), loc("a")), ["a"], says="cannot be read"),
     Situation(
         "a DTD that came too late",
@@ -380,6 +467,14 @@ INDEXES = [
         kind=SitemapKind.INDEX,
         says="line 1",
     ),
+    Situation(
+        "escapes, CDATA and a bare ampersand",
+        index(loc("a?x=1&amp;y=2"), "<loc> <![CDATA[ /b?x=1&y=2 ]]> </loc>", loc("c?x=1&y=2")),
+        ["a?x=1&y=2", "b?x=1&y=2", "c?x=1&y=2"],
+        says="1 times &",
+        kind=SitemapKind.INDEX,
+    ),
+    Situation("compressed", gzip.compress(index(loc("a.xml")).encode()), ["a.xml"], kind=SitemapKind.INDEX),
     Situation("itself", index(f"<loc>{HERE}</loc>"), ["maps/sitemap.xml"], kind=SitemapKind.INDEX),
     Situation("pages in an index", f"<sitemapindex><url>{loc('a')}</url></sitemapindex>", [], kind=SitemapKind.INDEX),
     Situation("sitemaps in a sitemap", f"<urlset><sitemap>{loc('a')}</sitemap></urlset>", []),
@@ -529,6 +624,14 @@ FEEDS = [
         ["a"],
         kind=FEED,
     ),
+    Situation(
+        "feeds with bare ampersands and entities of HTML",
+        atom('<link href="/caf&eacute;?x=1&y=2"/>', link("z")),
+        ["caf%C3%A9?x=1&y=2", "z"],
+        says="1 times &",
+        kind=FEED,
+    ),
+    Situation("a compressed feed", gzip.compress(b"\xef\xbb\xbf" + atom(link("a")).encode()), ["a"], kind=FEED),
     Situation(
         "Atom with an id only", atom("<id>https://garden.example/x</id>"), [], says="without an address", kind=FEED
     ),

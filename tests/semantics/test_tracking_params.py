@@ -31,6 +31,8 @@ HEX = "0123456789abcdef0123456789ABCDEF"
         (f"https://site.example/forum?f=2&s={HEX}", "https://site.example/forum?f=2"),
         ("https://site.example/(S(lit3py55t21z5v55vlm25s55))/orders", "https://site.example/orders"),
         ("https://site.example/(S(lit3py55t21z5v55vlm25s55))", "https://site.example/"),
+        ("http://site.example/p;jsessionid=1?utm_source=a&utm_medium=b", "http://site.example/p"),
+        ("http://site.example?PHPSESSID=1&PHPSESSID=2", "http://site.example/"),
         ("https://site.example/a?_ga=2.1-2.3&ASPSESSIONIDQQ=K", "https://site.example/a"),
     ],
 )
@@ -53,6 +55,9 @@ def test_session_ids_and_tracking_parameters_are_removed(url: str, page: str) ->
         "https://site.example/wiki/Moss_(S(x))",
         "https://site.example/rock_(S(lit3py55t21z5v55vlm25s55))",
         "https://utm_source.example/gclid",
+        "https://site.example/p%3Bjsessionid=1",
+        "https://site.example/a?to=%3Futm_source=x",
+        "https://site.example/a?x=1;jsessionid=2",
     ],
 )
 def test_what_only_looks_like_one_stays(url: str) -> None:

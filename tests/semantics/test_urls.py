@@ -208,6 +208,35 @@ def test_a_scope_without_patterns_is_all_of_its_hosts() -> None:
     assert Scope(frozenset({"site.example:8443"})).contains("https://site.example:8443/any?thing")
 
 
+@pytest.mark.parametrize(
+    ("location", "leads_to"),
+    [
+        (b"/caf\xc3\xa9 x", "https://a.example/caf%C3%A9%20x"),
+        (b"/caf\xe9", "https://a.example/caf%E9"),
+        (b"?q=\xe9&x=\xc3\xa9", "https://a.example/x/y?q=%E9&x=%C3%A9"),
+        (b"../up", "https://a.example/up"),
+        (b"/t#frag", "https://a.example/t"),
+        (b"#frag", "https://a.example/x/y"),
+        (b"//other.example/z", "https://other.example/z"),
+        (b"\\\\other.example\\z", "https://other.example/z"),
+        (b"HTTP://A.Example:80/%c3%a9", "http://a.example/%C3%A9"),
+        (b"http://h\xc3\xa9.example/", "http://xn--h-bga.example/"),
+        (b" /a\tb ", "https://a.example/ab"),
+        (b"/100%", "https://a.example/100%"),
+    ],
+)
+def test_a_location_of_odd_bytes_leads_where_browsers_go(location: bytes, leads_to: str) -> None:
+    assert location_url(location.decode("latin-1"), "https://a.example/x/y") == leads_to
+
+
+@pytest.mark.parametrize(
+    "location", ["file:///etc/hostname", "javascript:alert(1)", "data:,x", "//", "http://[::1", "mailto:a"]
+)
+def test_a_location_that_is_no_page_leads_nowhere(location: str) -> None:
+    with pytest.raises(InvalidUrl):
+        location_url(location, "https://a.example/x/y")
+
+
 @given(st.text(st.characters(max_codepoint=255), max_size=50))
 def test_the_bytes_of_a_location_give_a_canonical_url_or_none(location: str) -> None:
     try:

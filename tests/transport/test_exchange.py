@@ -83,6 +83,15 @@ async def test_a_page_that_is_not_whole_is_a_failure_that_keeps_the_status(scrip
     assert failed(received) == (kind, 200)
 
 
+async def test_a_sitemap_may_be_larger_than_a_page_and_is_stopped_at_the_limit_of_its_protocol() -> None:
+    begin, million = head(b"200 OK", b"Content-Type: application/xml"), b"<url/>".ljust(1_000_000)
+    as_sitemap = {"purpose": Purpose.SITEMAP}
+    received = await fetched([begin, *[million] * 5, End.CLOSE], ask=as_sitemap, max_body="1MB")
+    assert len(body_of(received)) == 5_000_000
+    endless = await fetched([begin, *[million] * 60, End.CLOSE], ask=as_sitemap, max_body="1MB")
+    assert failed(endless) == (FailureKind.TOO_LARGE, 200)
+
+
 @pytest.mark.parametrize(
     ("script", "kind"),
     [

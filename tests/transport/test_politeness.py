@@ -66,6 +66,14 @@ async def test_the_crawl_delay_slows_its_host_down_and_no_other() -> None:
     assert sum(gaps(free)) < 0.3
 
 
+async def test_a_crawl_delay_shorter_than_the_sites_own_rate_makes_it_no_faster() -> None:
+    async with RawServer(ok(b"")) as server:
+        robots = {f"http://{server.host}": RobotsRules.parse(b"User-agent: *\nCrawl-delay: 0.01\n")}
+        async with exchange(robots=robots, respect_robots=True, requests_per_second=10) as asking:
+            await asyncio.gather(*(asking.ask(page(server.url()), 24) for _ in range(4)))
+    assert sum(gaps(server)) > 0.28
+
+
 @pytest.mark.parametrize("status", [b"429 Too Many Requests", b"503 Service Unavailable"])
 async def test_retry_after_pauses_the_host_for_everybody(status: bytes) -> None:
     refusals = [answer(status, b"", b"Retry-After: 1")]

@@ -157,6 +157,14 @@ async def test_a_loop_or_a_target_that_is_no_url_means_there_is_none(target: str
         assert isinstance(await asked(server, "/private"), Response)
 
 
+@pytest.mark.parametrize("target", ["login?to=/robots.txt", "./login", "/login"])
+async def test_one_behind_a_redirect_to_a_page_holds_no_rules(target: str) -> None:
+    form = ok(b"<!doctype html><form action=/login>\n<p>Disallow: /private</p></form>")
+    async with site(redirect(target), {b"/login": form, b"/login?to=/robots.txt": form}) as server:
+        assert isinstance(await asked(server, "/private"), Response)
+        assert server.targets[1].startswith(b"/login")
+
+
 async def test_a_huge_one_counts_up_to_a_limit_and_the_cut_line_does_not() -> None:
     rules = b"".join(b"Disallow: /p%06d\n" % number for number in range(200_000))
     body = b"User-agent: *\n" + rules
