@@ -213,8 +213,8 @@ def test_many_visits_within_a_day_do_not_make_it_the_page(tmp_path: Path, origin
     scene = Scene(tmp_path, origin)
     scene.visit()
     origin.pages["/a"] = sending(BACK_SOON, '"m"')
-    for _ in range(7):
-        scene.visit(later=timedelta(hours=3))
+    for _ in range(5):
+        scene.visit(later=timedelta(hours=4))
     assert scene.events() == [("new", "/"), ("new", "/a")]
 
 

@@ -148,7 +148,10 @@ AGAIN = (
 )
 
 
-@pytest.mark.parametrize(("step", "nth"), [*((step, 1) for step in DurableStep), *((step, 2) for step in AGAIN)])
+@pytest.mark.parametrize(
+    ("step", "nth"),
+    [*((step, 1) for step in DurableStep), *(pytest.param(step, 2, marks=pytest.mark.soak) for step in AGAIN)],
+)
 def test_a_kill_after_each_durable_step_loses_nothing(disturbance: Disturbance, step: DurableStep, nth: int) -> None:
     site = disturbance.copy("killed")
     before = len(disturbance.origin.log)

@@ -176,7 +176,7 @@ def lying_after(edit: dict[str, bool], before: str = "Before", after: str = "Aft
 
 @pytest.mark.timeout(240)
 def test_a_false_304_on_one_of_sixty_pages_is_found_within_one_round_of_audits(tmp_path: Path) -> None:
-    share, edit = 0.05, {"made": False}
+    share, edit = 0.1, {"made": False}
     with PagesOrigin({f"/p/{n}": page(f"Page {n}", f'"{n}"', OLD_DATE) for n in range(58)}) as origin:
         origin.pages["/p/lying"] = lying_after(edit)
         scene = Scene(tmp_path, origin, revalidation={"audit_share": share})
